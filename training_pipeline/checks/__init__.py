@@ -1,0 +1,1 @@
+"""Asset checks: leakage (blocking) and support."""

@@ -1,0 +1,1 @@
+"""The jobs a person starts: train, retract."""

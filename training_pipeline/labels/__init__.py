@@ -1,0 +1,1 @@
+"""How several annotators become one agreed label, per kind of answer."""

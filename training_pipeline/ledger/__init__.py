@@ -1,0 +1,1 @@
+"""The study's ledger in `project.sqlite`: one module a table family, typed records in and out."""

@@ -1,0 +1,1 @@
+"""What leaves a run: predictions shown to annotators as pre-labels."""

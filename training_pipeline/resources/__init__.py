@@ -1,0 +1,1 @@
+"""What the assets use: the ledger and the places where a worker can run."""

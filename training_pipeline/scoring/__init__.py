@@ -1,0 +1,1 @@
+"""Held-out scores with intervals: one file a family of metrics."""

@@ -1,0 +1,1 @@
+"""What a Potato study is: config, schemas and their kinds, items, answers, reviews. Reads only."""
