@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from training_pipeline.study.kinds import Kind
+from training_pipeline.errors import ConfigError
+from training_pipeline.study.kinds import Kind, kind_of
+from training_pipeline.study.sections import Section
+
+# What the server draws where the scheme does not say, seen on its pages.
+CONFIDENCE_POINTS = 5
+PERCENT_SCALE = (0.0, 100.0)
+PAIR_OPTIONS = ("A", "B", "tie")
+TRIAGE_OPTIONS = ("accept", "reject", "skip")
 
 
 @dataclass(frozen=True)
@@ -23,3 +33,112 @@ class Schema:
     options: tuple[str, ...] = ()
     scale: tuple[float, float] | None = None
     source_field: str | None = None
+
+
+def read_schemas(config: Mapping[str, Any]) -> tuple[Schema, ...]:
+    """Return the schemas of a study's config, in the order written.
+
+    ConfigError, naming the key, where one cannot be read or two have the same name.
+    """
+    schemas = tuple(_read_schema(scheme) for scheme in Section(config).sections("annotation_schemes"))
+    if not schemas:
+        raise ConfigError("annotation_schemes is missing or empty; list the questions that annotators answer")
+    first: dict[str, int] = {}
+    for position, schema in enumerate(schemas):
+        if schema.name in first:
+            raise ConfigError(
+                f"annotation_schemes[{position}].name is {schema.name!r}, as is annotation_schemes"
+                f"[{first[schema.name]}].name; give each schema a name of its own"
+            )
+        first[schema.name] = position
+    return schemas
+
+
+def _read_schema(scheme: Section) -> Schema:
+    annotation_type = scheme.text("annotation_type")
+    kind = kind_of(scheme.values)
+    return Schema(
+        name=scheme.text("name"),
+        annotation_type=annotation_type,
+        kind=kind,
+        description=str(scheme.values.get("description") or ""),
+        options=_options(scheme, annotation_type, kind),
+        scale=_scale(scheme, annotation_type) if kind is Kind.CONTINUOUS else None,
+        source_field=scheme.text("source_field") if "source_field" in scheme else None,
+    )
+
+
+def _options(scheme: Section, annotation_type: str, kind: Kind) -> tuple[str, ...]:
+    match annotation_type:
+        case _ if kind is Kind.CONTINUOUS:
+            options: tuple[str, ...] = ()
+        case "confidence":
+            options = _points(scheme.whole_number("scale_points", CONFIDENCE_POINTS))
+        case "likert" if "labels" not in scheme:
+            options = _points(scheme.whole_number("size"))
+        case "triage":
+            options = TRIAGE_OPTIONS
+        case "pairwise" if kind is Kind.NOMINAL:
+            options = PAIR_OPTIONS if scheme.flag("allow_tie") else PAIR_OPTIONS[:2]
+        case "hierarchical_multiselect" if "taxonomy" in scheme:
+            options = tuple(dict.fromkeys(_taxonomy_names(scheme.values["taxonomy"], scheme.key("taxonomy"))))
+        case _:
+            options = tuple(_label_name(path, label) for path, label in scheme.entries("labels"))
+            _refuse_repeated(options, scheme.key("labels"))
+    return options
+
+
+def _points(n: int) -> tuple[str, ...]:
+    return tuple(str(point) for point in range(1, n + 1))
+
+
+def _label_name(path: str, label: Any) -> str:
+    """Return the name of a label as the server shows it: a text or a number, alone or under `name`.
+
+    YAML reads an unquoted yes, no, on or off as a boolean, so the word that was written is lost; the server refuses
+    such a label, and so do we.
+    """
+    name = label.get("name") if isinstance(label, dict) else label
+    if isinstance(name, bool):
+        raise ConfigError(f"{path} was read as the boolean {name}; put the label in quotes")
+    if not isinstance(name, str | int | float) or name == "":
+        raise ConfigError(f"{path} must be a text, or a mapping with a name, not {label!r}")
+    return str(name)
+
+
+def _refuse_repeated(labels: tuple[str, ...], path: str) -> None:
+    for position, label in enumerate(labels):
+        if label in labels[:position]:
+            raise ConfigError(f"{path}[{position}] is {label!r} for the second time; give each label a name of its own")
+
+
+def _taxonomy_names(node: Any, path: str) -> Iterator[str]:
+    """Yield every node of a taxonomy, parents before children: mappings of names to nodes, lists, single names."""
+    if node is None:
+        return
+    if isinstance(node, list):
+        for position, child in enumerate(node):
+            yield from _taxonomy_names(child, f"{path}[{position}]")
+    elif isinstance(node, dict):
+        for name, child in node.items():
+            yield _label_name(path, name)
+            yield from _taxonomy_names(child, f"{path}.{name}")
+    else:
+        yield _label_name(path, node)
+
+
+def _scale(scheme: Section, annotation_type: str) -> tuple[float, float] | None:
+    """Return the ends of the scale: written under `scale` by a pairwise schema, else min_value and max_value."""
+    if annotation_type == "pairwise":
+        ends, lowest, highest = scheme.section("scale"), "min", "max"
+    else:
+        ends, lowest, highest = scheme, "min_value", "max_value"
+    low, high = ends.number(lowest), ends.number(highest)
+    if annotation_type in ("vas", "confidence"):
+        low = PERCENT_SCALE[0] if low is None else low
+        high = PERCENT_SCALE[1] if high is None else high
+    if low is None or high is None:
+        return None
+    if low >= high:
+        raise ConfigError(f"{ends.key(highest)} is {high:g}, which is not above {ends.key(lowest)}, {low:g}")
+    return low, high
