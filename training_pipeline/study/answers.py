@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -79,21 +79,26 @@ def read_answers(study: Study, schema: Schema, known_ids: Container[str]) -> tup
     machines: list[str] = []
     paths = state_files(study)
     for path in paths:
-        annotator = path.parent.name
         try:
-            state = read_state(path)
+            if not _add_file(table, path, study.machine_annotators):
+                machines.append(path.parent.name)
         except UnreadableStateError as error:
             unreadable.append((path, str(error)))
-            continue
-        if state.is_machine or annotator in study.machine_annotators:
-            machines.append(annotator)
-        else:
-            table.add(annotator, state)
     if paths and len(unreadable) == len(paths):
         listed = "\n".join(f"{path}: {reason}" for path, reason in unreadable)
         raise PipelineError("bundle_failed", f"No annotator's file can be read; mend or restore them:\n{listed}")
     left_out = LeftOut(tuple(unreadable), tuple(machines), table.n_unknown_items, table.n_undecodable)
     return table.answers(), left_out
+
+
+def _add_file(table: _Table, path: Path, machines: Container[str]) -> bool:
+    """Add one file's answers; false for a machine's. The parsed file ends with the call, before the next is read."""
+    state = read_state(path)
+    annotator = path.parent.name
+    if state.is_machine or annotator in machines:
+        return False
+    table.add(annotator, state)
+    return True
 
 
 def answer_files(study: Study) -> AnswerFiles:
@@ -140,9 +145,9 @@ class _Table:
     def add(self, annotator: str, state: UserState) -> None:
         """Add what one annotator answered."""
         n_before = len(self._item)
-        for item_id in dict.fromkeys([*state.labels, *state.spans]):
+        for item_id, labels, spans in self._stored(state):
             try:
-                value = self._decode(state.labels.get(item_id), state.spans.get(item_id))
+                value = self._decode(labels, spans)
             except UndecodableAnswerError:
                 self.n_undecodable += 1
                 continue
@@ -166,18 +171,30 @@ class _Table:
         rows = np.lexsort((item, annotator))
         return Answers(self._schema, items, self._annotators, values, item[rows], annotator[rows], value[rows])
 
-    def _decode(self, labels: object, spans: object) -> Value | None:
-        if spans and self._schema.kind is Kind.SPAN:
+    def _stored(self, state: UserState) -> Iterator[tuple[str, Any, Any]]:
+        """Yield each item with its labels and spans as stored; only a span schema looks at spans."""
+        if self._schema.kind is Kind.SPAN:
+            for item_id in dict.fromkeys([*state.labels, *state.spans]):
+                yield item_id, state.labels.get(item_id), state.spans.get(item_id)
+        else:
+            for item_id, labels in state.labels.items():
+                yield item_id, labels, None
+
+    def _decode(self, labels: Any, spans: Any) -> Value | None:
+        if spans:
             value = decode_spans(_spans_of(spans, self._schema.name))
             if value is not None:
                 return value
         named = _labels_of(labels, self._schema.name) if labels else None
-        if not named:
-            return None
+        return self._decode_named(named) if named else None
+
+    def _decode_named(self, named: Mapping[str, Any]) -> Value | None:
+        """Decode, once each, the labels that can repeat: texts alone, since as keys True and 1 would be one."""
         if self._schema.kind not in _FEW_VALUES:
             return decode_labels(self._schema, named)
-        if not all(type(value) is str for value in named.values()):
-            return decode_labels(self._schema, named)
+        for value in named.values():
+            if type(value) is not str:
+                return decode_labels(self._schema, named)
         key = tuple(named.items())
         if key not in self._decoded:
             self._decoded[key] = decode_labels(self._schema, named)

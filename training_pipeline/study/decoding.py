@@ -105,7 +105,11 @@ def _names(schema: Schema, named: Mapping[str, Any]) -> Sequence[str]:
 def _value_name(value: object, options: Sequence[str]) -> Sequence[str]:
     if isinstance(value, str) and value in options:
         return [value]
-    return [] if _is_false(value) else [str(value)]
+    if _is_false(value):
+        return []
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise UndecodableAnswerError(f"{value!r:.60} is no name of an option")
+    return [str(value)]
 
 
 def _unpack(packed: object, options: Sequence[str]) -> Sequence[str]:

@@ -76,25 +76,43 @@ def read_index(study: Study) -> ItemIndex:
 
 def item_files(study: Study) -> tuple[DataFile, ...]:
     """Return the files that hold the items: those of the config, and the server's own of items added while it ran."""
-    added = study.output_dir / RUNTIME_ITEMS_NAME
-    return (*study.data_files, DataFile(added)) if added.is_file() else study.data_files
+    added = _runtime_file(study)
+    return (*study.data_files, added) if added.path.is_file() else study.data_files
+
+
+def _runtime_file(study: Study) -> DataFile:
+    return DataFile(study.output_dir / RUNTIME_ITEMS_NAME)
 
 
 def _identified(study: Study) -> Iterator[tuple[str, dict[str, Any]]]:
     seen: set[str] = set()
     id_key = study.id_key
+    for file, number, record in _records(study):
+        item_id = _id(record.get(id_key))
+        if not item_id:
+            raise bad_items(_place(file, number), f"the item has no {id_key!r}; every item needs an id of its own")
+        if item_id in seen:
+            where, first = _place(file, number), _first_place(study, item_id)
+            raise bad_items(where, f"the id {item_id!r:.200} stands at {first} already; give each item its own")
+        seen.add(item_id)
+        yield item_id, record
+
+
+def _records(study: Study) -> Iterator[tuple[DataFile, int, dict[str, Any]]]:
+    runtime_file = _runtime_file(study)
     for file in item_files(study):
         for number, record in read_records(file.path, file.encoding):
             if type(record) is not dict:
                 raise bad_items(_place(file, number), f"an item must be an object of fields, not {record!r:.60}")
-            item_id = _id(record.get(id_key))
-            if not item_id:
-                raise bad_items(_place(file, number), f"the item has no {id_key!r}; every item needs an id of its own")
-            if item_id in seen:
-                where, first = _place(file, number), _first_place(study, item_id)
-                raise bad_items(where, f"the id {item_id!r:.200} stands at {first} already; give each item its own")
-            seen.add(item_id)
-            yield item_id, record
+            yield file, number, _added(study, file, number, record) if file == runtime_file else record
+
+
+def _added(study: Study, file: DataFile, number: int, record: dict[str, Any]) -> dict[str, Any]:
+    """Return the item of a record {id, data} in the server's file of items added while it ran."""
+    item = record.get("data")
+    if not isinstance(item, dict) or _is_missing(record.get("id")):
+        raise bad_items(_place(file, number), "not a record of an item added at run time; it needs an id and data")
+    return {**item, study.id_key: record["id"]}
 
 
 def _place(file: DataFile, number: int) -> str:
@@ -103,11 +121,8 @@ def _place(file: DataFile, number: int) -> str:
 
 def _first_place(study: Study, item_id: str) -> str:
     """Return where an id stands first, by reading again: keeping every place would cost more than the rare error."""
-    for file in item_files(study):
-        for number, record in read_records(file.path, file.encoding):
-            if _id(record.get(study.id_key)) == item_id:
-                return _place(file, number)
-    raise LookupError(item_id)
+    places = ((file, number) for file, number, record in _records(study) if _id(record.get(study.id_key)) == item_id)
+    return _place(*next(places))
 
 
 def _id(value: object) -> str:
