@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,15 @@ import pytest
 from tests.recorded import RECORDED, copy_recorded, expected
 from tests.studies import SENTIMENT, make_study, write_answers
 from training_pipeline.errors import PipelineError
-from training_pipeline.study.answers import Answers, LeftOut, Value, answer_files, answers_version, read_answers
+from training_pipeline.study.answers import (
+    Answers,
+    LeftOut,
+    Value,
+    annotated_items,
+    answer_files,
+    answers_version,
+    read_answers,
+)
 from training_pipeline.study.config import Study, load_study
 from training_pipeline.study.items import read_index
 from training_pipeline.study.kinds import Kind
@@ -129,6 +138,23 @@ def test_the_run_fails_when_no_file_can_be_read(tmp_path: Path, content: bytes, 
     assert caught.value.code == "bundle_failed"
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.parametrize("shut", ["bo", "bo/user_state.json"])
+def test_a_file_of_another_user_is_left_out_and_named(tmp_path: Path, shut: str) -> None:
+    study = study_of(tmp_path, {"al": {"a": POSITIVE}, "bo": {"a": NEGATIVE}, "cy": {"a": NEGATIVE}})
+    (study.output_dir / shut).chmod(0)
+    answers, left_out = read(study)
+    (study.output_dir / shut).chmod(0o700)
+    assert answers == {("al", "a"): "positive", ("cy", "a"): "negative"}
+    assert left_out.unreadable_files == ((study.output_dir / "bo" / "user_state.json", "Permission denied"),)
+
+
+def test_without_an_output_folder_there_are_no_answers(tmp_path: Path) -> None:
+    study = study_of(tmp_path, {})
+    study.output_dir.rmdir()
+    assert read(study) == ({}, LeftOut())
+
+
 def test_a_file_with_pythons_nan_is_read(tmp_path: Path) -> None:
     study = study_of(tmp_path, {})
     write_answers(study.output_dir, "al", {"a": POSITIVE}, crowd_metadata={"score": float("nan")})
@@ -136,7 +162,11 @@ def test_a_file_with_pythons_nan_is_read(tmp_path: Path) -> None:
 
 
 def test_machines_do_not_vote(tmp_path: Path) -> None:
-    study = study_of(tmp_path, {"al": {"a": POSITIVE}, "listed": {"a": NEGATIVE}}, machine_annotators=["listed"])
+    study = study_of(
+        tmp_path,
+        {"al": {"a": POSITIVE}, "listed": {"a": NEGATIVE}},
+        machine_annotators={"annotators": [{"id": "listed", "name": "A model"}]},
+    )
     write_answers(study.output_dir, "marked", {"a": NEGATIVE}, origin={"type": "model"})
     assert read(study) == ({("al", "a"): "positive"}, LeftOut(machine_annotators=("listed", "marked")))
 
@@ -148,6 +178,18 @@ def test_a_span_schema_takes_spans_and_no_other_schemas(tmp_path: Path) -> None:
     study = study_of(tmp_path, answers, schemes=schemes)
     assert read(study, "s")[0] == {("al", "a"): '[{"end":1,"name":"x","start":0}]'}
     assert read(study)[0] == {("al", "a"): "positive"}
+
+
+def test_annotated_items_are_those_that_a_person_answered_for_any_schema(tmp_path: Path) -> None:
+    schemes = [SENTIMENT, {"annotation_type": "span", "name": "s", "labels": ["x"]}]
+    spans = [{"start": 0, "end": 1, "name": "x"}]
+    answers = {"al": {"a": POSITIVE, "d": POSITIVE}, "bo": {"b": {"s": spans}, "c": {"sentiment": {"positive": False}}}}
+    study = study_of(tmp_path, answers, schemes=schemes)
+    write_answers(study.output_dir, "model", {"e": POSITIVE}, origin={"type": "model"})
+    (study.output_dir / "torn").mkdir()
+    (study.output_dir / "torn" / "user_state.json").write_text("{")
+    assert annotated_items(study, {"a", "b", "c", "e"}) == {"a", "b"}
+    assert annotated_items(study, set()) == set()
 
 
 NAMES = ["None", "1", "a|b", "a, b", "true", "yes: no", "🥔"]

@@ -115,6 +115,7 @@ def test_what_is_not_there_is_named(tmp_path: Path) -> None:
         (b"a: 1\nbc: \x00\n", r"config\.yaml, line 2, column 5: not YAML: "),
         (b"a: 1\nbc: \xff\n", r"config\.yaml, line 2, column 5: not UTF-8: "),
         ("é: 1\nüé: ".encode() + b"\xff\n", r"config\.yaml, line 2, column 5: not UTF-8: "),
+        (b"a: 2024-13-45\n", r"config\.yaml holds a value that cannot be: month must be in 1\.\.12"),
         (b"- a\n- b\n", r"config\.yaml must hold a mapping of keys to values, not list"),
         (b"", r"config\.yaml must hold a mapping of keys to values, not NoneType"),
     ],
@@ -153,7 +154,8 @@ def test_a_config_with_a_byte_order_mark_and_crlf_loads(tmp_path: Path) -> None:
         ({"annotation_schemes": ["radio"]}, r"annotation_schemes\[0\] must be a mapping"),
         ({"pre_annotation": {"enabled": "yes"}}, r"pre_annotation\.enabled must be true or false, not 'yes'"),
         ({"ai_support": {"holdout": {"fraction": "half"}}}, r"ai_support\.holdout\.fraction must be a finite number"),
-        ({"machine_annotators": [1]}, r"machine_annotators\[0\] must be a text, not 1"),
+        ({"machine_annotators": ["gpt"]}, r"machine_annotators must be a mapping"),
+        ({"machine_annotators": {"annotators": [{}]}}, r"machine_annotators\.annotators\[0\]\.id is missing"),
         ({"model_training": ["enabled"]}, "model_training must be a mapping"),
         (
             {"model_training": {"writeback": {"schemas": ["tone"]}}},
@@ -228,15 +230,22 @@ def test_an_active_pre_annotation_block_decides_the_field(tmp_path: Path) -> Non
     assert (study.prelabel_field, study.predictions_file) == ("guesses", tmp_path / "data" / "guesses.json")
 
 
-@pytest.mark.parametrize(("ai_support", "on"), [({}, False), ({"holdout": {"fraction": 0}}, False)])
-def test_holdout_is_off_without_a_fraction(tmp_path: Path, ai_support: dict[str, Any], on: bool) -> None:
+@pytest.mark.parametrize(
+    ("ai_support", "on"),
+    [({}, False), ({"holdout": {"fraction": 0}}, False), ({"holdout": {"fraction": 0.2, "salt": "s"}}, True)],
+)
+def test_a_comparison_group_needs_a_fraction(tmp_path: Path, ai_support: dict[str, Any], on: bool) -> None:
     make_study(tmp_path, ai_support=ai_support)
     assert load_study(tmp_path).holdout_on is on
 
 
-def test_holdout_is_on_with_a_fraction(tmp_path: Path) -> None:
-    make_study(tmp_path, ai_support={"holdout": {"fraction": 0.2, "salt": "s"}})
-    assert load_study(tmp_path).holdout_on
+def test_schemas_of_an_automatic_run_matter_once_it_is_on(tmp_path: Path) -> None:
+    block = {"trainer": "t", "schemas": ["tone"]}
+    make_study(tmp_path, training={"auto_retrain": block})
+    assert load_study(tmp_path).training.auto_retrain.schemas == ("tone",)
+    make_study(tmp_path, training={"auto_retrain": {"enabled": True, **block}})
+    with pytest.raises(ConfigError, match=r"model_training\.auto_retrain\.schemas\[0\] is 'tone', which is no schema"):
+        load_study(tmp_path)
 
 
 def test_an_unknown_schema_is_refused_with_the_names_there_are(tmp_path: Path) -> None:

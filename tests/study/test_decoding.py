@@ -102,6 +102,7 @@ def test_where_the_answer_stands(schema: Schema, stored: dict[str, Any], answer:
         (SLIDER, {"slider": "nan"}),
         (SLIDER, {"slider": "inf"}),
         (SLIDER, {"slider": True}),
+        (SLIDER, {"slider": 10**400}),
         (SLIDER, {"slider": ["3"]}),
         (SLIDER, {"slider": "1", "other": "2"}),
         (TREE, {"selected_labels": '{"cat": 1}'}),

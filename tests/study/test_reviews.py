@@ -10,7 +10,7 @@ from tests.recorded import copy_recorded
 from training_pipeline.errors import PipelineError
 from training_pipeline.study import reviews
 from training_pipeline.study.config import load_study
-from training_pipeline.study.reviews import read_verdicts
+from training_pipeline.study.reviews import corrected_items, read_verdicts
 
 
 def test_the_recorded_verdicts_oldest_first(tmp_path: Path) -> None:
@@ -24,6 +24,23 @@ def test_the_recorded_verdicts_oldest_first(tmp_path: Path) -> None:
     ]
     assert verdicts[0].updated_at == pytest.approx(1796052670.22, abs=0.01)
     assert read_verdicts(study.database, "Another study") == []
+
+
+def test_corrected_items_with_every_reviewer_who_says_so(tmp_path: Path) -> None:
+    study = load_study(copy_recorded("sentiment", tmp_path))
+    with closing(sqlite3.connect(study.database)) as writer, writer:
+        writer.executemany(
+            "INSERT INTO model_review_verdicts VALUES (?, ?, ?, ?, ?, '', 1.0)",
+            [
+                (study.name, "mr-01256", "sentiment", "bob", "correct"),
+                (study.name, "mr-01256", "sentiment", "carol", "accept"),
+                (study.name, "mr-01111", "", "bob", "correct"),
+                (study.name, "mr-01111", "tone", "bob", "correct"),
+                ("Another study", "mr-01111", "sentiment", "bob", "correct"),
+            ],
+        )
+    corrected = corrected_items(study.database, study.name, "sentiment")
+    assert corrected == {"mr-01256": frozenset({"alice", "bob"})}
 
 
 def test_reading_waits_for_nothing_and_changes_nothing(tmp_path: Path) -> None:

@@ -25,7 +25,10 @@ def schema_of(annotation_type: str, **keys: Any) -> Schema:
         ("triage", {}, ("accept", "reject", "skip")),
         ("pairwise", {"labels": ["left", "right"]}, ("A", "B")),
         ("pairwise", {"allow_tie": True}, ("A", "B", "tie")),
+        ("pairwise", {"mode": "multi_dimension"}, ()),
         ("slider", {"labels": ["ignored"]}, ()),
+        ("multirate", {"labels": {"odd": True}}, ()),
+        ("some_future_type", {"labels": 3}, ()),
         ("text", {}, ()),
     ],
 )

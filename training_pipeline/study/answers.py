@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,10 +24,22 @@ from training_pipeline.study.kinds import Kind
 from training_pipeline.study.schemas import Schema
 from training_pipeline.study.states import UnreadableStateError, UserState, read_state, state_files
 
-__all__ = ["AnswerFiles", "Answers", "LeftOut", "Value", "answer_files", "answers_version", "read_answers"]
+__all__ = [
+    "AnswerFiles",
+    "Answers",
+    "LeftOut",
+    "Value",
+    "annotated_items",
+    "answer_files",
+    "answers_version",
+    "read_answers",
+]
 
 _FEW_VALUES = frozenset({Kind.NOMINAL, Kind.ORDINAL, Kind.MULTILABEL, Kind.CONTINUOUS})
 """Kinds whose answers repeat, so that each distinct one is decoded once."""
+
+
+_Entry = TypeVar("_Entry", str, Value)
 
 
 @dataclass(frozen=True)
@@ -80,7 +93,7 @@ def read_answers(study: Study, schema: Schema, known_ids: Container[str]) -> tup
     paths = state_files(study)
     for path in paths:
         try:
-            if not _add_file(table, path, study.machine_annotators):
+            if not _add_file([table], path, study.machine_annotators):
                 machines.append(path.parent.name)
         except UnreadableStateError as error:
             unreadable.append((path, str(error)))
@@ -91,13 +104,23 @@ def read_answers(study: Study, schema: Schema, known_ids: Container[str]) -> tup
     return table.answers(), left_out
 
 
-def _add_file(table: _Table, path: Path, machines: Container[str]) -> bool:
+def annotated_items(study: Study, among: Collection[str]) -> set[str]:
+    """Return those of some items that a person has answered, whichever the schema, in the files that can be read."""
+    tables = [_Table(schema, among) for schema in study.schemas]
+    for path in state_files(study) if among else ():
+        with suppress(UnreadableStateError):
+            _add_file(tables, path, study.machine_annotators)
+    return {item for table in tables for item in table.answers().items}
+
+
+def _add_file(tables: Iterable[_Table], path: Path, machines: Container[str]) -> bool:
     """Add one file's answers; false for a machine's. The parsed file ends with the call, before the next is read."""
     state = read_state(path)
     annotator = path.parent.name
     if state.is_machine or annotator in machines:
         return False
-    table.add(annotator, state)
+    for table in tables:
+        table.add(annotator, state)
     return True
 
 
@@ -140,6 +163,7 @@ class _Table:
         self._item = array("i")
         self._annotator = array("i")
         self._value = array("i")
+        self._repeating = schema.kind in _FEW_VALUES
         self._decoded: dict[tuple[tuple[str, Any], ...], Value | None] = {}
 
     def add(self, annotator: str, state: UserState) -> None:
@@ -190,7 +214,7 @@ class _Table:
 
     def _decode_named(self, named: Mapping[str, Any]) -> Value | None:
         """Decode, once each, the labels that can repeat: texts alone, since as keys True and 1 would be one."""
-        if self._schema.kind not in _FEW_VALUES:
+        if not self._repeating:
             return decode_labels(self._schema, named)
         for value in named.values():
             if type(value) is not str:
@@ -223,10 +247,7 @@ def _spans_of(stored: Any, schema: str) -> list[Mapping[str, Any]]:
         raise UndecodableAnswerError("the spans of the item are no list of spans") from error
 
 
-V = TypeVar("V", str, Value)
-
-
-def _sorted_vocabulary(entries: list[V], codes: array[int]) -> tuple[list[V], NDArray[np.int32]]:
+def _sorted_vocabulary(entries: list[_Entry], codes: array[int]) -> tuple[list[_Entry], NDArray[np.int32]]:
     """Return the entries sorted, and the codes as places in the sorted list."""
     order = sorted(range(len(entries)), key=entries.__getitem__)
     place = np.empty(len(entries), dtype=np.int32)

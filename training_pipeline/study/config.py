@@ -108,6 +108,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}{where}: not YAML: {error.problem or error.context}") from error
     except yaml.reader.ReaderError as error:
         raise ConfigError(f"{path}, {_place(text[: error.position])}: not YAML: {error.reason}") from error
+    except ValueError as error:
+        raise ConfigError(f"{path} holds a value that cannot be: {error}; put a text in quotes") from error
     if not isinstance(value, dict):
         raise ConfigError(f"{path} must hold a mapping of keys to values, not {type(value).__name__}")
     return value
@@ -178,7 +180,7 @@ def _study(config_path: Path, config: Mapping[str, Any], training: TrainingConfi
         prelabel_field=field,
         predictions_file=_predictions_file(pre_annotation, task_dir) if prelabels_on else None,
         holdout_on=bool(top.section("ai_support").section("holdout").number("fraction")),
-        machine_annotators=frozenset(_texts(top, "machine_annotators")),
+        machine_annotators=frozenset(_machine_annotators(top)),
         config=config,
         warnings=warnings,
     )
@@ -186,7 +188,8 @@ def _study(config_path: Path, config: Mapping[str, Any], training: TrainingConfi
 
 def _refuse_unknown_schemas(training: TrainingConfig, schemas: tuple[Schema, ...]) -> None:
     names = [schema.name for schema in schemas]
-    for key, named in (("writeback", training.writeback.schemas), ("auto_retrain", training.auto_retrain.schemas)):
+    retrained = training.auto_retrain.schemas if training.auto_retrain.enabled else ()
+    for key, named in (("writeback", training.writeback.schemas), ("auto_retrain", retrained)):
         for position, name in enumerate(named):
             if name not in names:
                 raise ConfigError(
@@ -231,11 +234,9 @@ def _predictions_file(pre_annotation: Section, task_dir: Path) -> Path | None:
     return _inside(task_dir, pre_annotation.text(key), pre_annotation.key(key))
 
 
-def _texts(section: Section, name: str) -> Iterator[str]:
-    for path, entry in section.entries(name):
-        if not isinstance(entry, str):
-            raise ConfigError(f"{path} must be a text, not {entry!r}")
-        yield entry
+def _machine_annotators(top: Section) -> Iterator[str]:
+    for annotator in top.section("machine_annotators").sections("annotators"):
+        yield annotator.text("id")
 
 
 def _absolute(base: Path, name: str) -> Path:

@@ -153,7 +153,7 @@ def _number(named: Mapping[str, Any]) -> float | None:
     written = name if _is_true(value) else value
     try:
         number = float(written)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise UndecodableAnswerError(f"{written!r:.60} is no number") from error
     if not math.isfinite(number):
         raise UndecodableAnswerError(f"{written!r:.60} is no finite number")

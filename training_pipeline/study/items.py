@@ -101,10 +101,11 @@ def _identified(study: Study) -> Iterator[tuple[str, dict[str, Any]]]:
 def _records(study: Study) -> Iterator[tuple[DataFile, int, dict[str, Any]]]:
     runtime_file = _runtime_file(study)
     for file in item_files(study):
+        added = file == runtime_file
         for number, record in read_records(file.path, file.encoding):
             if type(record) is not dict:
                 raise bad_items(_place(file, number), f"an item must be an object of fields, not {record!r:.60}")
-            yield file, number, _added(study, file, number, record) if file == runtime_file else record
+            yield file, number, _added(study, file, number, record) if added else record
 
 
 def _added(study: Study, file: DataFile, number: int, record: dict[str, Any]) -> dict[str, Any]:

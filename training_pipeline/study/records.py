@@ -149,7 +149,7 @@ def _read_parquet(path: Path, encoding: str) -> Iterator[Numbered]:  # noqa: ARG
         with pq.ParquetFile(path) as file:
             rows = (row for batch in file.iter_batches() for row in batch.to_pylist())
             yield from enumerate(rows, start=1)
-    except pa.ArrowInvalid as error:
+    except pa.ArrowException as error:
         raise bad_items(str(path), f"not parquet: {error}") from error
 
 

@@ -46,6 +46,15 @@ def read_verdicts(database: Path, project: str) -> list[Verdict]:
         raise PipelineError("bad_ledger", f"{database} cannot be read: {error}") from error
 
 
+def corrected_items(database: Path, project: str, schema: str) -> dict[str, frozenset[str]]:
+    """Return {item: reviewers} of the verdicts `correct` on one schema's pre-labels; raises as `read_verdicts`."""
+    reviewers: dict[str, set[str]] = {}
+    for verdict in read_verdicts(database, project):
+        if verdict.verdict == "correct" and verdict.schema == schema:
+            reviewers.setdefault(verdict.item, set()).add(verdict.reviewer)
+    return {item: frozenset(names) for item, names in reviewers.items()}
+
+
 def _select(connection: sqlite3.Connection, project: str) -> list[Verdict]:
     tables = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'model_review_verdicts'")
     if tables.fetchone() is None:

@@ -16,6 +16,9 @@ PERCENT_SCALE = (0.0, 100.0)
 PAIR_OPTIONS = ("A", "B", "tie")
 TRIAGE_OPTIONS = ("accept", "reject", "skip")
 
+_LABELLED = frozenset({Kind.NOMINAL, Kind.ORDINAL, Kind.MULTILABEL, Kind.SPAN, Kind.GEOMETRY})
+"""Kinds that choose among `labels`. Elsewhere the key may mean anything and is left alone."""
+
 
 @dataclass(frozen=True)
 class Schema:
@@ -70,7 +73,7 @@ def _read_schema(scheme: Section) -> Schema:
 
 def _options(scheme: Section, annotation_type: str, kind: Kind) -> tuple[str, ...]:
     match annotation_type:
-        case _ if kind is Kind.CONTINUOUS:
+        case _ if kind not in _LABELLED:
             options: tuple[str, ...] = ()
         case "confidence":
             options = _points(scheme.whole_number("scale_points", CONFIDENCE_POINTS))
@@ -78,7 +81,7 @@ def _options(scheme: Section, annotation_type: str, kind: Kind) -> tuple[str, ..
             options = _points(scheme.whole_number("size"))
         case "triage":
             options = TRIAGE_OPTIONS
-        case "pairwise" if kind is Kind.NOMINAL:
+        case "pairwise":
             options = PAIR_OPTIONS if scheme.flag("allow_tie") else PAIR_OPTIONS[:2]
         case "hierarchical_multiselect" if "taxonomy" in scheme:
             options = tuple(dict.fromkeys(_taxonomy_names(scheme.values["taxonomy"], scheme.key("taxonomy"))))

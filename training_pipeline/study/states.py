@@ -36,7 +36,18 @@ class UnreadableStateError(Exception):
 
 def state_files(study: Study) -> list[Path]:
     """Return every annotator's file, sorted by annotator, who is named by the folder; other folders hold none."""
-    return sorted(study.output_dir.glob(f"*/{STATE_NAME}"))
+    if not study.output_dir.is_dir():
+        return []
+    folders = sorted(study.output_dir.iterdir(), key=lambda folder: folder.name)
+    return [folder / STATE_NAME for folder in folders if _may_hold_a_state(folder)]
+
+
+def _may_hold_a_state(folder: Path) -> bool:
+    """Say whether a file is there; a folder that may not be entered counts, so that reading it says so."""
+    try:
+        return (folder / STATE_NAME).is_file()
+    except PermissionError:
+        return True
 
 
 def read_state(path: Path) -> UserState:
