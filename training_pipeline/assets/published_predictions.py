@@ -1,0 +1,94 @@
+"""`published_predictions`: which predictions annotators see as pre-labels, and why not the others."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import dagster as dg
+
+from training_pipeline.assets.stage import Stage, chain_key, stage
+from training_pipeline.assets.tables import Cell, table
+from training_pipeline.ledger import predictions, retention, runs
+from training_pipeline.ledger.database import Ledger
+from training_pipeline.ledger.predictions import Exclusion
+from training_pipeline.ledger.records import Status, WritebackReport
+from training_pipeline.publishing.predictions_file import read_predictions
+from training_pipeline.publishing.study_writeback import write_back
+from training_pipeline.resources.items import StudyItems
+from training_pipeline.run_directory import RunDirectory
+from training_pipeline.slugs import slug
+from training_pipeline.study.config import Study
+from training_pipeline.study.schemas import Schema
+
+_SAMPLES = 10
+
+
+def published_predictions_asset(study: Study, schema: Schema) -> dg.AssetsDefinition:
+    """Return the asset of one schema."""
+    name = slug(schema.name)
+
+    @dg.asset(
+        name="published_predictions",
+        key_prefix=name,
+        group_name=name,
+        deps=[chain_key(schema, "fitted_model"), chain_key(schema, "held_out_scores")],
+        kinds={"sqlite"},
+        code_version="1",
+        description=f"{schema.name}: the predictions that annotators see as pre-labels, and why not the others.",
+        metadata={"schema": schema.name},
+    )
+    def published_predictions(
+        context: dg.AssetExecutionContext, ledger: dg.ResourceParam[Ledger], items: dg.ResourceParam[StudyItems]
+    ) -> dg.MaterializeResult[None]:
+        with stage(context, study, ledger, schema, "published_predictions") as at:
+            directory = RunDirectory(study.runs_dir / at.run.run_id)
+            report = write_back(study, ledger, items.index()).publish(
+                at.run.run_id, read_predictions(directory.predictions)
+            )
+            if not at.is_again:
+                runs.finish(ledger, at.run.run_id, Status.SUCCESS)
+                retention.prune(ledger, study.training.retain_runs)
+        context.log.info(f"{at.note} {report.summary}")
+        for warning in report.warnings:
+            context.log.warning(warning)
+        return dg.MaterializeResult(
+            data_version=dg.DataVersion(f"{at.run.run_id}:{report.n_written}"), metadata=_metadata(ledger, at, report)
+        )
+
+    return published_predictions
+
+
+def _metadata(ledger: Ledger, at: Stage, report: WritebackReport) -> dict[str, Any]:
+    return {
+        "summary": report.summary,
+        "published": report.n_written,
+        "excluded": table(_exclusions(report)),
+        "came down": report.n_superseded_cleared,
+        "samples published": table(_samples(ledger, at.run.run_id, None)),
+        **{
+            f"samples excluded: {exclusion.value.replace('_', ' ')}": table(rows)
+            for exclusion in Exclusion
+            if (rows := _samples(ledger, at.run.run_id, exclusion))
+        },
+        "warnings": "\n".join(report.warnings) or "none",
+        "run": at.note,
+    }
+
+
+def _exclusions(report: WritebackReport) -> list[dict[str, Cell]]:
+    counts = {key: n for key, n in asdict(report).items() if key.startswith("n_skipped_") and n}
+    return [{"reason": key.removeprefix("n_skipped_").replace("_", " "), "predictions": n} for key, n in counts.items()]
+
+
+def _samples(ledger: Ledger, run_id: str, exclusion: Exclusion | None) -> list[dict[str, Cell]]:
+    found = predictions.of_run(ledger, run_id, exclusion=exclusion, limit=_SAMPLES)
+    return [{"item": p.instance_id[:80], "prediction": _text(p.payload), "confidence": p.confidence} for p in found]
+
+
+def _text(payload: object) -> str:
+    if isinstance(payload, dict):
+        return str(payload.get("label"))
+    if isinstance(payload, list):
+        return ", ".join(_text(entry) for entry in payload)
+    return str(payload)

@@ -1,0 +1,176 @@
+"""The training run behind the assets: one row of the ledger per Dagster run that makes a schema's whole chain."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import dagster as dg
+
+from training_pipeline.errors import PipelineError
+from training_pipeline.ledger import runs
+from training_pipeline.ledger.database import Ledger
+from training_pipeline.ledger.owners import this_process
+from training_pipeline.ledger.records import RunRecord, Status
+from training_pipeline.plain_error import plain_error
+from training_pipeline.run_request import resolve
+from training_pipeline.slugs import slug
+from training_pipeline.study.config import Study
+from training_pipeline.study.schemas import Schema
+
+CHAIN = ("agreed_labels", "training_data", "fitted_model", "held_out_scores", "published_predictions")
+"""The assets of a schema, in the order in which they are made."""
+
+RUN_ID_TAG = "training/run_id"
+"""The Dagster run's tag that names the ledger's run, where the run was asked for before Dagster started it."""
+
+TRIGGER_TAG = "training/trigger"
+_POLL_SECONDS = 0.5
+
+Context: TypeAlias = dg.AssetExecutionContext | dg.AssetCheckExecutionContext
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What an asset works for: a training run of its own Dagster run, or (`is_again`) the schema's latest one."""
+
+    run: RunRecord
+    is_again: bool
+
+    @property
+    def note(self) -> str:
+        """Say so where an earlier run's part is made again."""
+        return f"Made again for run {self.run.run_id}." if self.is_again else f"Run {self.run.run_id}."
+
+
+def chain_key(schema: Schema, asset: str) -> dg.AssetKey:
+    """Return the key of one asset of a schema's chain."""
+    return dg.AssetKey([slug(schema.name), asset])
+
+
+def trained_schema(study: Study, selected: frozenset[dg.AssetKey]) -> Schema | None:
+    """Return the schema whose whole chain is among the selected keys, if there is one.
+
+    One run trains one schema; a selection that holds several whole chains is refused.
+    """
+    whole = [schema for schema in study.schemas if {chain_key(schema, asset) for asset in CHAIN} <= selected]
+    if len(whole) > 1:
+        names = ", ".join(f"train_{slug(schema.name)}" for schema in whole)
+        raise PipelineError(
+            "several_schemas",
+            f"One run trains one schema, and {len(whole)} were selected. Materialize them one after the other: "
+            f"the jobs are {names}.",
+        )
+    return whole[0] if whole else None
+
+
+@contextmanager
+def training_run(context: Context, study: Study, ledger: Ledger) -> Iterator[RunRecord | None]:
+    """Give the training run that this Dagster run is, when it has its turn; None if it is not one.
+
+    When the body fails or is interrupted, the run ends with it: `error` or `cancelled`. Our own errors reach Dagster
+    as their sentence alone.
+    """
+    run = None
+    try:
+        run = _own_run(context, study, ledger)
+        yield run and _wait_for_turn(context, ledger, run)
+    except PipelineError as error:
+        _end(ledger, run, Status.ERROR, str(error), error.code)
+        raise plain_error(str(error)) from None
+    except Exception as error:
+        _end(ledger, run, Status.ERROR, f"{type(error).__name__}: {error}", "unexpected")
+        raise
+    except BaseException:
+        # Dagster's interruption, Ctrl-C, or the executor closing a generator that will not be resumed.
+        _end(ledger, run, Status.CANCELLED, "Cancelled.", "cancelled")
+        raise
+
+
+@contextmanager
+def stage(context: Context, study: Study, ledger: Ledger, schema: Schema, asset: str) -> Iterator[Stage]:
+    """Give the run that `asset` of `schema` is made for: this Dagster run's own, else the schema's latest success."""
+    with training_run(context, study, ledger) as own:
+        if own is not None:
+            yield Stage(own, is_again=False)
+            return
+        latest = runs.latest_success(ledger, schema.name)
+        if latest is None:
+            raise PipelineError(
+                "unknown_run",
+                f"There is no successful run of {schema.name!r} whose {asset.replace('_', ' ')} could be made again. "
+                f"Materialize the whole chain first: job train_{slug(schema.name)}.",
+            )
+        yield Stage(latest, is_again=True)
+
+
+def refuse_alone(stage: Stage, schema: Schema, asset: str) -> None:
+    """Refuse to make an asset that belongs to a new run only."""
+    if stage.is_again:
+        raise PipelineError(
+            "not_alone",
+            f"{asset} of {schema.name!r} is part of a new run and cannot be made by itself: a run's training data and "
+            f"model never change afterwards. Materialize the whole chain: job train_{slug(schema.name)}.",
+        )
+
+
+def _own_run(context: Context, study: Study, ledger: Ledger) -> RunRecord | None:
+    schema = trained_schema(study, frozenset(context.job_def.asset_layer.executable_asset_keys))
+    if schema is None:
+        return None
+    known = [run for run in runs.list_runs(ledger) if run.dagster_run_id == context.run.run_id]
+    return known[0] if known else _ask_for(context, study, ledger, schema)
+
+
+def _ask_for(context: Context, study: Study, ledger: Ledger, schema: Schema) -> RunRecord:
+    tags = context.run.tags
+    if RUN_ID_TAG in tags:
+        run = runs.get(ledger, tags[RUN_ID_TAG])
+        runs.record(ledger, run.run_id, dagster_run_id=context.run.run_id)
+        return run
+    asked = _asked(context.run.run_config, schema)
+    request = resolve(study, schema.name, asked.get("trainer"), asked.get("backend"), asked.get("params"))
+    return runs.request(
+        ledger,
+        trainer=request.trainer,
+        schema_names=[schema.name],
+        kinds=[schema.kind],
+        backend=request.backend,
+        trigger=tags.get(TRIGGER_TAG, "manual"),
+        owner=this_process(),
+        queue_max=study.training.queue_max,
+        requested_params=request.requested_params,
+        dagster_run_id=context.run.run_id,
+    )
+
+
+def _asked(run_config: Mapping[str, Any], schema: Schema) -> Mapping[str, Any]:
+    """Return what the launchpad said: the job's short form, or the long form of a run started from the graph."""
+    if "ops" not in run_config:
+        return run_config
+    op: Mapping[str, Any] = run_config["ops"].get(f"{slug(schema.name)}__fitted_model", {})
+    config: Mapping[str, Any] = op.get("config", {})
+    return config
+
+
+def _wait_for_turn(context: Context, ledger: Ledger, run: RunRecord) -> RunRecord:
+    if run.status.has_ended:
+        raise PipelineError(run.error_code or "already_ended", run.error or f"Run {run.run_id} is {run.status}.")
+    told = None
+    while run.status is Status.QUEUED:
+        if runs.take_turn(ledger, run.run_id, this_process()):
+            break
+        place = runs.position(ledger, run.run_id)
+        if place != told:
+            context.log.info(f"Run {run.run_id}: waiting #{place}")
+            told = place
+        time.sleep(_POLL_SECONDS)
+    return runs.get(ledger, run.run_id)
+
+
+def _end(ledger: Ledger, run: RunRecord | None, status: Status, error: str, code: str) -> None:
+    if run is not None and not runs.get(ledger, run.run_id).status.has_ended:
+        runs.finish(ledger, run.run_id, status, error=error, error_code=code)

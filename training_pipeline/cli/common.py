@@ -1,0 +1,86 @@
+"""What every command does alike: which study it is about, and how results and refusals are told."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ParamSpec, TypeVar
+
+import click
+import orjson
+from rich.console import Console
+from rich.table import Table
+
+from training_pipeline.errors import ConfigError, PipelineError
+from training_pipeline.ledger.database import Ledger
+from training_pipeline.study.config import Study, load_study
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+REFUSED, USAGE, INTERRUPTED = 1, 2, 130
+
+out = Console()
+err = Console(stderr=True, highlight=False)
+
+config_argument = click.argument("config", required=False, type=click.Path())
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
+
+
+def explained(command: Callable[P, R]) -> Callable[P, R]:
+    """Turn our own errors into a sentence on stderr, with --json also a document on stdout, and an exit status."""
+
+    @functools.wraps(command)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return command(*args, **kwargs)
+        except PipelineError as error:
+            if kwargs.get("as_json"):
+                print_json({"error": str(error), "code": error.code})
+            click.echo(f"Error: {error}", err=True)
+            sys.exit(USAGE if isinstance(error, ConfigError) else REFUSED)
+        except KeyboardInterrupt:
+            click.echo("Interrupted.", err=True)
+            sys.exit(INTERRUPTED)
+
+    return wrapped
+
+
+def study_of(config: str | None) -> Study:
+    """Load the study that a command is about, and say on stderr what its config holds to no effect."""
+    study = load_study(config or os.environ.get("TRAINING_PIPELINE_CONFIG") or "config.yaml")
+    for warning in study.warnings:
+        click.echo(f"Warning: {warning}", err=True)
+    return study
+
+
+def ledger_of(study: Study) -> Ledger:
+    """Return the study's ledger."""
+    return Ledger(study.database, study.name)
+
+
+def print_json(document: Any) -> None:
+    """Print one document on stdout."""
+    click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
+
+
+def print_table(title: str, rows: Sequence[Mapping[str, object]]) -> None:
+    """Print rows of like keys as a table, every cell as it is: nothing in it is markup."""
+    if not rows:
+        return
+    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+    for key in rows[0]:
+        table.add_column(key, overflow="fold")
+    for row in rows:
+        table.add_row(*(_plain(cell) for cell in row.values()))
+    out.print(table, markup=False)
+
+
+def _plain(cell: object) -> Any:
+    from rich.text import Text  # noqa: PLC0415 - only tables need it
+
+    if cell is None:
+        return Text("")
+    return Text(f"{cell:.3f}" if isinstance(cell, float) else str(cell))

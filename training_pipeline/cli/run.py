@@ -1,0 +1,191 @@
+"""`run`: one training run, from its request to its end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import yaml
+
+from training_pipeline.cli.common import (
+    INTERRUPTED,
+    REFUSED,
+    config_argument,
+    err,
+    explained,
+    json_option,
+    ledger_of,
+    print_json,
+    study_of,
+)
+from training_pipeline.cli.runs import print_run
+from training_pipeline.errors import PipelineError
+from training_pipeline.ledger import retention, runs
+from training_pipeline.ledger.database import Ledger
+from training_pipeline.ledger.owners import this_process
+from training_pipeline.ledger.records import RunRecord, Status
+from training_pipeline.run_directory import RunDirectory
+from training_pipeline.run_request import RunRequest, resolve
+from training_pipeline.study.config import Study
+
+_POLL_SECONDS = 0.1
+
+
+@click.command()
+@config_argument
+@click.option("--schema", required=True, help="The schema to learn.")
+@click.option("--trainer", help="Left out: auto_retrain.trainer, else the first that fits the schema.")
+@click.option("--backend", help="Left out: model_training.backend.")
+@click.option("--param", "params", multiple=True, metavar="K=V", help="A param of the trainer; V is read as YAML.")
+@click.option("--params-file", type=click.Path(exists=True, dir_okay=False), help="A YAML map of params.")
+@click.option("--no-queue", is_flag=True, help="Refuse instead of waiting while another run goes.")
+@json_option
+@explained
+def run(
+    config: str | None,
+    *,
+    schema: str,
+    trainer: str | None,
+    backend: str | None,
+    params: tuple[str, ...],
+    params_file: str | None,
+    no_queue: bool,
+    as_json: bool,
+) -> None:
+    """Train on a schema, score on held-out items, and publish pre-labels.
+
+    While another run of the study goes it waits its turn. Ctrl-C cancels it.
+    """
+    study = study_of(config)
+    request = resolve(study, schema, trainer, backend, _params(params, params_file))
+    ledger = ledger_of(study)
+    retention.reconcile(ledger)
+    asked = _ask_for(study, ledger, request, may_wait=not no_queue)
+    ended = _carry_out(study, ledger, asked)
+    if as_json:
+        print_json(ended.as_json())
+    else:
+        print_run(ended)
+    if ended.status is not Status.SUCCESS:
+        click.echo(f"Error: {ended.error}", err=True)
+        sys.exit(INTERRUPTED if ended.status is Status.CANCELLED else REFUSED)
+
+
+def _params(given: tuple[str, ...], file: str | None) -> dict[str, Any]:
+    params: dict[str, Any] = {}
+    if file is not None:
+        read = _yaml(Path(file).read_text(encoding="utf-8-sig"), file)
+        if not isinstance(read, dict):
+            raise click.UsageError(f"{file} must hold a map of params.")
+        params |= read
+    for pair in given:
+        name, equals, value = pair.partition("=")
+        if not (name and equals):
+            raise click.UsageError(f"--param {pair!r} is not of the form K=V.")
+        params[name] = _yaml(value, f"--param {name}")
+    return params
+
+
+def _yaml(text: str, where: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise click.UsageError(f"{where} is not YAML: {error}") from error
+
+
+def _ask_for(study: Study, ledger: Ledger, request: RunRequest, *, may_wait: bool) -> RunRecord:
+    return runs.request(
+        ledger,
+        trainer=request.trainer,
+        schema_names=[request.schema.name],
+        kinds=[request.schema.kind],
+        backend=request.backend,
+        trigger="manual",
+        owner=this_process(),
+        queue_max=study.training.queue_max,
+        may_wait=may_wait,
+        requested_params=request.requested_params,
+    )
+
+
+def _carry_out(study: Study, ledger: Ledger, asked: RunRecord) -> RunRecord:
+    """Run the process that does the work, tell how it goes, and return the run as it ended."""
+    directory = RunDirectory(study.runs_dir / asked.run_id)
+    log = _open_log(ledger, asked, directory)
+    with log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "training_pipeline.jobs.execute", str(study.config_path), asked.run_id],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            # A Ctrl-C in the terminal is for this process alone, which passes it on once.
+            start_new_session=True,
+        )
+        try:
+            _follow(process, ledger, asked.run_id)
+        except KeyboardInterrupt:
+            err.print("Cancelling ...")
+            process.send_signal(signal.SIGTERM)
+            _wait_or_kill(process, study.training.grace_seconds + 10)
+    return _ended(ledger, asked.run_id, directory)
+
+
+def _open_log(ledger: Ledger, asked: RunRecord, directory: RunDirectory) -> Any:
+    try:
+        directory.path.mkdir(parents=True)
+        return (directory.path / "dagster.log").open("wb")
+    except OSError as error:
+        message = f"The run's directory {directory.path} cannot be made: {error.strerror}."
+        runs.finish(ledger, asked.run_id, Status.ERROR, error=message, error_code="run_directory")
+        raise PipelineError("run_directory", message) from error
+
+
+def _follow(process: subprocess.Popen[bytes], ledger: Ledger, run_id: str) -> None:
+    """Tell on stderr what the run does, a line each time that this changes, until its process ends."""
+    told = ""
+    tell: Callable[[str], None] = err.print
+    with err.status(f"run {run_id}") as spinner:
+        while process.poll() is None:
+            now = _doing(ledger, run_id)
+            if now != told:
+                if err.is_terminal:
+                    spinner.update(now)
+                tell(now)
+                told = now
+            time.sleep(_POLL_SECONDS)
+
+
+def _doing(ledger: Ledger, run_id: str) -> str:
+    run = runs.get(ledger, run_id)
+    if run.status is Status.QUEUED:
+        place = runs.position(ledger, run_id)
+        # The run's own process needs a moment to take a turn that is free.
+        return f"run {run_id}: starting" if place == 1 else f"run {run_id}: waiting #{place}"
+    step = run.progress.step if run.progress else ""
+    return f"run {run_id}: {run.status}" + (f": {step}" if step and not run.status.has_ended else "")
+
+
+def _wait_or_kill(process: subprocess.Popen[bytes], seconds: float) -> None:
+    try:
+        process.wait(seconds)
+    except (subprocess.TimeoutExpired, KeyboardInterrupt):
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _ended(ledger: Ledger, run_id: str, directory: RunDirectory) -> RunRecord:
+    run = runs.get(ledger, run_id)
+    if run.status.has_ended:
+        return run
+    if run.status is Status.QUEUED:
+        message = f"The run's process ended before its turn came; {directory.path / 'dagster.log'} says why."
+        return runs.finish(ledger, run_id, Status.ERROR, error=message, error_code="not_started")
+    retention.reconcile(ledger)
+    return runs.get(ledger, run_id)

@@ -1,0 +1,151 @@
+"""`runs`, `show` and `status`: what the ledger knows."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+import click
+
+from training_pipeline.cli.common import (
+    config_argument,
+    explained,
+    json_option,
+    ledger_of,
+    print_json,
+    print_table,
+    study_of,
+)
+from training_pipeline.ledger import predictions
+from training_pipeline.ledger.database import Ledger
+from training_pipeline.ledger.records import RunRecord, Status
+from training_pipeline.ledger.runs import get, list_runs, position
+from training_pipeline.study.config import Study
+
+
+@click.command()
+@config_argument
+@json_option
+@explained
+def runs(config: str | None, *, as_json: bool) -> None:
+    """List the runs that the ledger keeps, newest first."""
+    study = study_of(config)
+    ledger = ledger_of(study)
+    found = list_runs(ledger)
+    if as_json:
+        print_json({"runs": [run.as_json() for run in found]})
+    elif found:
+        print_table(study.name, [_row(ledger, run) for run in found])
+    else:
+        click.echo("No runs yet. Start one with `training-pipeline run --schema NAME`.")
+
+
+@click.command()
+@click.argument("run_id", metavar="RUN")
+@config_argument
+@json_option
+@explained
+def show(run_id: str, config: str | None, *, as_json: bool) -> None:
+    """Show one run."""
+    run = get(ledger_of(study_of(config)), run_id)
+    if as_json:
+        print_json(run.as_json())
+    else:
+        print_run(run)
+
+
+@click.command()
+@config_argument
+@json_option
+@explained
+def status(config: str | None, *, as_json: bool) -> None:
+    """Say what is going on, and what annotators see."""
+    study = study_of(config)
+    document = _status(study, ledger_of(study))
+    if as_json:
+        print_json(document)
+        return
+    active = document["run"]
+    click.echo(f"Run {active['run_id']} is {active['status']}." if active else "No run is in progress.")
+    for waiting in document["queue"]:
+        click.echo(f"Run {waiting['run_id']}: waiting #{waiting['position']}")
+    click.echo(f"Pre-labels shown: {document['n_shown']} of {document['n_stored']} stored predictions.")
+    click.echo(document["how_prelabels_reach_the_screen"])
+
+
+def print_run(run: RunRecord) -> None:
+    """Print a run for people."""
+    facts = {
+        "run": run.run_id,
+        "status": run.status,
+        "error": run.error,
+        "schema": ", ".join(run.schema_names),
+        "trainer": f"{run.trainer} on {run.backend}",
+        "items": f"train {run.n_train}, val {run.n_val}, test {run.n_test}, predicted only {run.n_unlabeled}",
+        "held-out score": _score(run),
+        "pre-labels": run.writeback.summary if run.writeback else "",
+        "took": _cost(run),
+        "training data": run.bundle_digest[:16],
+        "artifacts": run.artifact_dir,
+        "Dagster run": run.dagster_run_id,
+    }
+    print_table(f"Run {run.run_id}", [{"": key, " ": value} for key, value in facts.items() if value])
+    if run.writeback:
+        counts = {key: n for key, n in asdict(run.writeback).items() if key.startswith("n_skipped_") and n}
+        rows = [
+            {"not shown because": k.removeprefix("n_skipped_").replace("_", " "), "n": n} for k, n in counts.items()
+        ]
+        print_table("", rows)
+    for warning in (*run.warnings, *(run.writeback.warnings if run.writeback else ())):
+        click.echo(f"Warning: {warning}", err=True)
+
+
+def _row(ledger: Ledger, run: RunRecord) -> dict[str, object]:
+    waiting = f"waiting #{position(ledger, run.run_id)}" if run.status is Status.QUEUED else run.status
+    return {
+        "run": run.run_id,
+        "status": waiting,
+        "schema": ", ".join(run.schema_names),
+        "trainer": run.trainer,
+        "started": f"{datetime.fromtimestamp(run.created_at).astimezone():%Y-%m-%d %H:%M}",
+        "train": run.n_train,
+        "held-out score": _score(run),
+        "shown": run.writeback.n_written if run.writeback else None,
+    }
+
+
+def _score(run: RunRecord) -> str:
+    if run.headline is None:
+        return f"not scored: {run.not_scored_because}" if run.not_scored_because else ""
+    h = run.headline
+    interval = f" ({h.low:.3f} to {h.high:.3f})" if h.low is not None and h.high is not None else ""
+    caveat = "" if run.comparable else ", not comparable with earlier runs"
+    return f"{h.split}_{h.metric} {h.value:.3f}{interval} on {h.n} items{caveat}"
+
+
+def _cost(run: RunRecord) -> str:
+    if run.cost is None:
+        return ""
+    memory = f", {run.cost.peak_rss_mb:.0f} MB at most" if run.cost.peak_rss_mb else ""
+    return f"{run.cost.wall_seconds:.1f} s{memory}"
+
+
+def _status(study: Study, ledger: Ledger) -> dict[str, Any]:
+    found = list_runs(ledger)
+    counts = predictions.count(ledger)
+    active = next((run.as_json() for run in found if run.status.is_active), None)
+    queue = [run for run in reversed(found) if run.status is Status.QUEUED]
+    return {
+        "study": study.name,
+        "enabled": study.training.enabled,
+        "run": active,
+        "queue": [{"run_id": run.run_id, "position": k} for k, run in enumerate(queue, start=1)],
+        "n_stored": sum(counts.values()),
+        "n_shown": counts.get(None, 0),
+        "how_prelabels_reach_the_screen": (
+            "The annotation server shows them from its next start on."
+            if study.training.writeback.schemas
+            else "Write-back is not enabled for any schema."
+        ),
+    }
