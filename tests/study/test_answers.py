@@ -81,9 +81,9 @@ def test_an_importers_file_holds_labels_alone(tmp_path: Path) -> None:
 
 def test_true_and_one_are_told_apart(tmp_path: Path) -> None:
     schemes = [{"annotation_type": "slider", "name": "s", "min_value": 0, "max_value": 2}]
-    answers = {"al": {"a": {"s": {"slider": True}}, "b": {"s": {"slider": 1}}, "c": {"s": {"slider": False}}}}
+    answers = {"al": {"a": {"s": {"slider": 1}}, "b": {"s": {"slider": True}}, "c": {"s": {"slider": False}}}}
     study = study_of(tmp_path, answers, schemes=schemes)
-    assert read(study, "s") == ({("al", "b"): 1.0}, LeftOut(n_undecodable=1))
+    assert read(study, "s") == ({("al", "a"): 1.0}, LeftOut(n_undecodable=1))
 
 
 def test_answers_to_items_that_are_gone_are_counted(tmp_path: Path) -> None:

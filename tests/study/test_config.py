@@ -219,6 +219,14 @@ def test_an_absolute_path_inside_the_project_is_allowed(tmp_path: Path) -> None:
     assert load_study(tmp_path).data_files == (DataFile(path),)
 
 
+def test_a_study_that_is_linked_to_keeps_its_absolute_paths(tmp_path: Path) -> None:
+    path = tmp_path / "real" / "data" / "items.jsonl"
+    make_study(tmp_path / "real", data_files=[str(path)])
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    study = load_study(tmp_path / "link")
+    assert (study.task_dir, study.data_files) == (tmp_path / "link", (DataFile(path),))
+
+
 def test_an_active_pre_annotation_block_decides_the_field(tmp_path: Path) -> None:
     block = {"field": "guesses", "predictions_file": "data/guesses.json"}
     training = {"writeback": {"field": "ours"}}

@@ -73,6 +73,7 @@ def test_scale(annotation_type: str, keys: dict[str, Any], scale: tuple[float, f
         ("likert", {}, r"annotation_schemes\[0\]\.size must be a whole number of at least 1, not None"),
         ("slider", {"min_value": "low", "max_value": 4}, r"annotation_schemes\[0\]\.min_value must be a finite number"),
         ("slider", {"min_value": float("nan")}, r"annotation_schemes\[0\]\.min_value must be a finite number"),
+        ("slider", {"min_value": True, "max_value": 4}, r"annotation_schemes\[0\]\.min_value must be a finite number"),
         ("slider", {"min_value": 4, "max_value": 4}, r"annotation_schemes\[0\]\.max_value is 4, which is not above"),
     ],
 )
