@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,8 +59,7 @@ def read_state(path: Path) -> UserState:
 
 def _read_object(path: Path) -> dict[str, Any]:
     try:
-        with _collector_paused():
-            state = jsontext.loads(path.read_bytes())
+        state = jsontext.loads(path.read_bytes())
     except OSError as error:
         raise UnreadableStateError(error.strerror or str(error)) from error
     except ValueError as error:
@@ -70,18 +67,6 @@ def _read_object(path: Path) -> dict[str, Any]:
     if not isinstance(state, dict):
         raise UnreadableStateError("it holds no JSON object")
     return state
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Keep the garbage collector off: a parsed file holds no cycles, and walking its objects takes most of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _is_machine(origin: object) -> bool:
