@@ -24,26 +24,31 @@ class Rule(StrEnum):
 
 @dataclass(frozen=True)
 class Reliability:
-    """How often an annotator is expected to give the agreed label: 0 to 1 (continuous: see `agree`)."""
+    """How often an annotator is expected to give the agreed label, 0 to 1.
+
+    `reliability` is None where nothing measures it: the schema has one annotator, nobody else answered this
+    annotator's items (majority), or the answers are numbers.
+    """
 
     annotator: str
     n_answers: int
-    reliability: float
+    reliability: float | None
 
 
 @dataclass(frozen=True)
 class AgreedLabels:
     """The agreed labels of one schema, items sorted.
 
-    Row k: `items[k]` is `labels[label[k]]` with probability `posterior[k]`, decided by `rules[rule[k]]` from
-    `n_answers[k]` answers.
+    Row k: `items[k]` is `labels[label[k]]`, decided by `rules[rule[k]]` from `n_answers[k]` answers, with probability
+    `posterior[k]` (`agree` says what that is under each rule). `labels` holds each label in use once, sorted.
+    `posterior` is None for numbers, whose median has no probability.
     """
 
     schema: Schema
     items: list[str]
     labels: list[Value]
     label: NDArray[np.int32]
-    posterior: NDArray[np.float64]
+    posterior: NDArray[np.float64] | None
     rules: list[Rule]
     rule: NDArray[np.int8]
     n_answers: NDArray[np.int32]
