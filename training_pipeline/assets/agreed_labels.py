@@ -1,7 +1,5 @@
 """`agreed_labels`: one label per item, from the answers of all annotators."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`answers`: what annotators have saved, observed where the annotation server keeps it."""
 
-from __future__ import annotations
-
 import dagster as dg
 
 from training_pipeline.study.answers import answer_files

@@ -1,7 +1,5 @@
 """`held_out_scores`: what the model is worth on items that it never saw."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import dagster as dg

@@ -1,7 +1,5 @@
 """`published_predictions`: which predictions annotators see as pre-labels, and why not the others."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`stable_splits`: which items are train, val and test, the same for every schema and every run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import dagster as dg

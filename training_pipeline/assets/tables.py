@@ -17,4 +17,6 @@ def table(rows: Sequence[Mapping[str, Cell]]) -> dg.TableMetadataValue | str:
 
 
 def _shown(cell: Cell) -> str | int | float | bool | None:
+    if isinstance(cell, str):
+        return str(cell)  # Dagster stores plain strings only, no members of an enumeration
     return round(cell, 3) if isinstance(cell, float) else cell

@@ -1,7 +1,5 @@
 """`training_data`: the labelled items with their texts, in their splits, as the run's own copy on disk."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

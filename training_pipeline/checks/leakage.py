@@ -1,7 +1,5 @@
 """`leakage`: nothing that is scored or shown was learned from. Faults block what comes after."""
 
-from __future__ import annotations
-
 import dagster as dg
 
 from training_pipeline.assets.stage import chain_key, stage

@@ -1,7 +1,5 @@
 """`support`: enough held-out items for the headline to mean something."""
 
-from __future__ import annotations
-
 import dagster as dg
 
 from training_pipeline.assets.stage import chain_key, stage

@@ -1,7 +1,5 @@
 """`retract`: the job that takes a run's pre-labels down."""
 
-from __future__ import annotations
-
 import dagster as dg
 from pydantic import Field
 

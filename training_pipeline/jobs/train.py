@@ -1,15 +1,11 @@
 """`train_<schema>`: the job that trains one schema, with a short form in the launchpad."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
-from pydantic import Field
 
 from training_pipeline.assets import answers, stable_splits
 from training_pipeline.assets.stage import CHAIN, chain_key
+from training_pipeline.jobs.config import Training
 from training_pipeline.run_request import default_trainer, trainable
 from training_pipeline.slugs import slug
 from training_pipeline.study.config import Study
@@ -17,19 +13,6 @@ from training_pipeline.study.schemas import Schema
 
 STUDY_TAG = "training/study"
 SCHEMA_TAG = "training/schema"
-
-
-class Training(dg.Config):
-    """What a run may say of itself; everything left out is the study's default."""
-
-    trainer: str | None = Field(
-        default=None, description="The trainer. Left out: the study's, else the first that fits."
-    )
-    params: dict[str, Any] = Field(
-        default={},
-        description="The trainer's params; they beat trainer_params. `training-pipeline trainers` lists them.",
-    )
-    backend: str | None = Field(default=None, description="Where it trains: local. Left out: model_training.backend.")
 
 
 def job_name(schema: Schema) -> str:

@@ -110,19 +110,18 @@ class WorkerClient(dg.PipesClient):
         extras: PipesExtras | None = None,
         run_dir: Path,
         grace_seconds: float,
-        environment: Mapping[str, str],
         on_event: Callable[[Event], None],
     ) -> tuple[dg.PipesClientCompletedInvocation, int]:
         """Start the worker on `<run_dir>/spec.json` and wait for it.
 
-        Returns the completed invocation and the worker's exit status (negative: the signal that killed it). When the
-        step is interrupted the worker's whole group is gone before the interruption goes on.
+        Returns the completed invocation and the worker's exit status. When the step is interrupted, the worker and all
+        its children are gone before the interruption goes on.
         """
         reader = EventsReader(run_dir / "events.jsonl", on_event)
         with dg.open_pipes_session(
             context=context, context_injector=_SpecInjector(), message_reader=reader, extras=extras
         ) as session:
-            worker = self._backend.start(run_dir, grace_seconds=grace_seconds, environment=environment)
+            worker = self._backend.start(run_dir, grace_seconds=grace_seconds)
             try:
                 status = worker.wait()
             finally:

@@ -7,8 +7,8 @@ from typing import Any
 
 from training_pipeline.scoring import continuous, multilabel, nominal, ordinal
 from training_pipeline.scoring.bootstrap import DRAWS, interval
-from training_pipeline.scoring.headline import HEADLINE_METRIC, headline_split
-from training_pipeline.scoring.records import Evaluation, Headline, HeldOut, HeldOutScores, SplitScores
+from training_pipeline.scoring.headline import HEADLINE_METRIC, Headline, headline_split
+from training_pipeline.scoring.records import Evaluation, HeldOut, HeldOutScores, SplitScores
 from training_pipeline.study.kinds import Kind
 from training_pipeline.study.schemas import Schema
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from training_pipeline.scoring.headline import Headline
 from training_pipeline.study.answers import Value
 
 NO_PREDICTION = "no prediction"
@@ -85,27 +86,6 @@ class Evaluation:
     classes: tuple[ClassScore, ...] = ()
     confusion: Confusion | None = None
     resampling: Resampling | None = None
-
-
-@dataclass(frozen=True)
-class Headline:
-    """The one number a run is known by, on `n` items of `split` (`n_groups` groups where the study has them).
-
-    `low` and `high` bound its 95 % interval; both are None where a single item or group leaves nothing to resample.
-    """
-
-    split: str
-    metric: str
-    value: float
-    low: float | None
-    high: float | None
-    n: int
-    n_groups: int | None = None
-
-    @property
-    def name(self) -> str:
-        """The metric's name with its split, such as `val_macro_f1`."""
-        return f"{self.split}_{self.metric}"
 
 
 @dataclass(frozen=True)

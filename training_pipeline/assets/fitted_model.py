@@ -1,0 +1,126 @@
+"""`fitted_model`: the worker trains, saves, loads what it saved in a fresh process, and predicts."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import dagster as dg
+
+from training_pipeline.assets.stage import chain_key, refuse_alone, stage
+from training_pipeline.assets.tables import table
+from training_pipeline.jobs.config import Training
+from training_pipeline.ledger import runs
+from training_pipeline.ledger.database import Ledger
+from training_pipeline.ledger.records import Cost, Progress, RunRecord, Status
+from training_pipeline.resources.local import LocalBackend
+from training_pipeline.resources.outcome import result_of
+from training_pipeline.resources.pipes import Event, WorkerClient
+from training_pipeline.run_directory import RunDirectory
+from training_pipeline.run_request import resolve
+from training_pipeline.slugs import slug
+from training_pipeline.study.config import Study
+from training_pipeline.study.schemas import Schema
+from training_pipeline.worker.spec import Limits, WorkerSpec, write_spec
+
+
+def fitted_model_asset(study: Study, schema: Schema) -> dg.AssetsDefinition:
+    """Return the asset of one schema."""
+    name = slug(schema.name)
+
+    @dg.asset(
+        name="fitted_model",
+        key_prefix=name,
+        group_name=name,
+        deps=[chain_key(schema, "training_data")],
+        kinds={"python"},
+        code_version="1",
+        description=f"{schema.name}: the model, loaded again in a fresh process before it predicts.",
+        metadata={"schema": schema.name},
+    )
+    def fitted_model(
+        context: dg.AssetExecutionContext,
+        config: Training,  # noqa: ARG001 - declared here for the launchpad; the run's row holds what was asked for
+        ledger: dg.ResourceParam[Ledger],
+        backend: dg.ResourceParam[LocalBackend],
+    ) -> dg.MaterializeResult[None]:
+        with stage(context, study, ledger, schema, "fitted_model") as at:
+            refuse_alone(at, schema, "fitted_model")
+            directory = RunDirectory(study.runs_dir / at.run.run_id)
+            spec = _spec(study, schema, at.run)
+            write_spec(spec, directory.spec)
+            runs.advance(ledger, at.run.run_id, Status.RUNNING)
+            follower = _Follower(ledger, at.run.run_id)
+            started = time.monotonic()
+            invocation, exit_status = WorkerClient(backend).run(
+                context=context,
+                run_dir=directory.path,
+                grace_seconds=study.training.grace_seconds,
+                on_event=follower,
+            )
+            result = result_of(follower.last, exit_status, directory.stderr)
+            metrics: Mapping[str, float] = result["metrics"]
+            cost = Cost(wall_seconds=time.monotonic() - started, peak_rss_mb=metrics.get("peak_rss_mb"))
+            runs.record(
+                ledger,
+                at.run.run_id,
+                params=spec.params,
+                metrics=metrics,
+                artifact_dir=str(directory.artifacts),
+                model_version=result["model_version"],
+                cost=cost,
+            )
+        invocation.get_results()  # nothing is reported through Pipes; asking tells Dagster so
+        return dg.MaterializeResult(
+            data_version=dg.DataVersion(result["model_version"]),
+            metadata={
+                "trainer": at.run.trainer,
+                "params": dict(spec.params),
+                "backend": at.run.backend,
+                "labels": ", ".join(result.get("label_order", ())) or "none",
+                "metrics": table([{"metric": key, "value": value} for key, value in metrics.items()]),
+                "seconds": round(cost.wall_seconds, 2),
+                "model version": result["model_version"],
+                "run": at.run.run_id,
+                "path": dg.MetadataValue.path(directory.model),
+            },
+        )
+
+    return fitted_model
+
+
+class _Follower:
+    """Writes a worker's progress to the ledger as it comes, and keeps the last event."""
+
+    def __init__(self, ledger: Ledger, run_id: str) -> None:
+        self._ledger = ledger
+        self._run_id = run_id
+        self._step = ""
+        self.last: Event | None = None
+
+    def __call__(self, event: Event) -> None:
+        self.last = event
+        if event["event"] == "status":
+            self._step = event["step"]
+            runs.report_progress(self._ledger, self._run_id, Progress(self._step))
+        elif event["event"] == "progress":
+            progress = Progress(event["phase"], event["current"], event["total"])
+            runs.report_progress(self._ledger, self._run_id, progress)
+
+
+def _spec(study: Study, schema: Schema, run: RunRecord) -> WorkerSpec:
+    # Resolved again now: the study may have changed while the run waited.
+    request = resolve(study, schema.name, run.trainer, run.backend, run.requested_params)
+    directory = RunDirectory(study.runs_dir / run.run_id)
+    settings = study.training
+    params: dict[str, Any] = dict(request.params)
+    return WorkerSpec(
+        run_id=run.run_id,
+        trainer=run.trainer,
+        schema=schema.name,
+        bundle_dir=directory.bundle.relative_to(directory.path),
+        artifacts_dir=directory.artifacts.relative_to(directory.path),
+        params=params,
+        seed=settings.split_seed,
+        limits=Limits(settings.max_wall_seconds, settings.max_ram_mb, settings.device, settings.num_threads),
+        allowed_modules=settings.allowed_modules,
+    )
