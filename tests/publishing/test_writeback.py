@@ -170,7 +170,7 @@ def test_an_older_run_published_again_does_not_replace_a_newer_one(ledger: Ledge
     write_back(ledger).publish(second, [says("a")])
     report = write_back(ledger).publish(first, [says("a"), says("b")])
     assert shown(ledger) == {"a": second, "b": first}
-    assert report.warnings == ("1 predictions were not stored: a newer run has predicted the same items.",)
+    assert report.warnings == ("1 prediction was not stored: a newer run has predicted the same items.",)
 
 
 def test_a_run_published_again_drops_what_it_no_longer_predicts(ledger: Ledger) -> None:

@@ -17,11 +17,7 @@ from training_pipeline.ledger.owners import Owner, is_gone
 from training_pipeline.ledger.records import Cost, Progress, RunRecord, Status
 from training_pipeline.scoring.headline import Headline
 
-_NEXT: Mapping[Status, Status] = {
-    Status.BUILDING: Status.RUNNING,
-    Status.RUNNING: Status.EVALUATING,
-    Status.EVALUATING: Status.SUCCESS,
-}
+_NEXT: Mapping[Status, Status] = {Status.BUILDING: Status.RUNNING, Status.RUNNING: Status.EVALUATING}
 _STAMP = "%Y%m%dT%H%M%S"
 _SUFFIXES = 1 << 24
 _ID_PATTERN = "[0-9]" * 8 + "T" + "[0-9]" * 6 + "-" + "[0-9a-f]" * 6
@@ -90,7 +86,7 @@ def request(
 def take_turn(ledger: Ledger, run_id: str, owner: Owner) -> bool:
     """Make the run `building` and `owner`'s, if no other run is active and none that lives has waited longer.
 
-    False: it goes on waiting. Raises the run's own error where it does not wait any more (cancelled, say).
+    False: it goes on waiting. A run that does not wait any more (cancelled, say) is refused with its own error code.
     """
     with ledger.transaction() as connection:
         _interrupt_abandoned(connection, ledger.project, spare=run_id)
@@ -119,7 +115,7 @@ def advance(ledger: Ledger, run_id: str, status: Status) -> None:
     """Take an active run to the next status: building, running, evaluating. `finish` ends it."""
     with ledger.transaction() as connection:
         run = require(connection, ledger.project, run_id)
-        if _NEXT.get(run.status) is not status or status.has_ended:
+        if _NEXT.get(run.status) is not status:
             raise _bad_transition(run, status)
         run_rows.update(connection, ledger.project, run_id, {"status": status})
 

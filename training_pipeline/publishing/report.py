@@ -84,4 +84,7 @@ def _came_down(n_cleared: int) -> list[str]:
 
 
 def _older_than_stored(n: int) -> list[str]:
-    return [f"{n:,} predictions were not stored: a newer run has predicted the same items."] if n else []
+    if not n:
+        return []
+    left = "1 prediction was" if n == 1 else f"{n:,} predictions were"
+    return [f"{left} not stored: a newer run has predicted the same items."]
