@@ -32,12 +32,12 @@ MIN_CONFIDENCE = 0.7
 
 
 def sentences() -> list[dict[str, str]]:
-    """120 sentences; every ninth mixes praise and blame, so that the model is unsure of some."""
+    """120 sentences, praise and blame in turn; every ninth says neither, so that the model is unsure of it."""
     items = []
     for k in range(120):
-        words = (PRAISE if k % 2 else BLAME)[k % 6 : k % 6 + 2] or ["plain"]
-        words += [BLAME[k % 5]] if k % 9 == 0 and k % 2 else []
-        items.append({"id": f"s{k:03}", "text": f"The {THINGS[k % 10]} is {' and '.join(words)}."})
+        words = (PRAISE if k % 2 else BLAME)[k % 5 : k % 5 + 2]
+        said = "in the box" if k % 9 == 0 else " and ".join(words)
+        items.append({"id": f"s{k:03}", "text": f"The {THINGS[k // 2 % 10]} is {said}."})
     return items
 
 
@@ -52,7 +52,10 @@ def answers() -> dict[str, dict[str, dict[str, Any]]]:
 
 def pipeline(*arguments: str) -> Any:
     done = subprocess.run(
-        [sys.executable, "-m", "training_pipeline.cli", *arguments, "--json"], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "training_pipeline.cli", *arguments, "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -70,14 +73,10 @@ def config(tmp_path: Path) -> Path:
         items=sentences(),
         schemes=[SCHEME],
         answers=answers(),
-        training={
-            "writeback": {"schemas": ["sentiment"], "min_confidence": MIN_CONFIDENCE, "include_unlabeled": True}
-        },
+        training={"writeback": {"schemas": ["sentiment"], "min_confidence": MIN_CONFIDENCE, "include_unlabeled": True}},
         require_password=False,
         user_config={"allow_all_users": True},
         admin_api_key="lab-key",
-        assignment_strategy="fixed_order",
-        max_annotations_per_user=-1,
     )
 
 
