@@ -28,6 +28,11 @@ class RunDirectory:
         return self.path / "events.jsonl"
 
     @property
+    def log(self) -> Path:
+        """What the process that carried the run out wrote, Dagster's log above all."""
+        return self.path / "dagster.log"
+
+    @property
     def stderr(self) -> Path:
         """What the worker wrote to its standard error."""
         return self.path / "stderr.log"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -46,7 +47,7 @@ def resolve(
         raise PipelineError("not_enabled", f"{study.config_path}: set model_training.enabled to true to train.")
     schema = study.schema(schema_name)
     name = trainer or default_trainer(study, schema)
-    requested = dict(params or {})
+    requested = _plain(params or {})
     try:
         found = registry.trainer(name)
         if schema.kind not in found.kinds:
@@ -78,6 +79,17 @@ def default_trainer(study: Study, schema: Schema) -> str:
             "schema_not_learnable", f"No trainer learns {schema.name!r}, whose answers are {schema.kind}."
         )
     return fitting[0]
+
+
+def _plain(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return params as the ledger can keep them: plain JSON values."""
+    try:
+        plain: dict[str, Any] = json.loads(json.dumps(dict(params), allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise PipelineError(
+            "bad_params", f"Params are texts, numbers, true, false, null, lists and maps of those: {error}."
+        ) from error
+    return plain
 
 
 def _backend(study: Study, asked: str | None) -> str:

@@ -20,17 +20,18 @@ from types import FrameType
 from typing import NoReturn
 
 import yaml
-from dagster import DagsterInstance, DagsterRunStatus
+from dagster import DagsterInstance
 from dagster._core.storage.dagster_run import RunsFilter
 from dagster._grpc.client import DagsterGrpcClient
 
 from training_pipeline.errors import PipelineError
 from training_pipeline.instance import dagster_home
+from training_pipeline.ledger.database import Ledger
+from training_pipeline.left_over_runs import IN_PROGRESS, close_left_over_runs
 from training_pipeline.study.config import Study
 
 _READY_SECONDS = 60.0
 _STOP_SECONDS = 20.0
-_IN_PROGRESS = [DagsterRunStatus.STARTING, DagsterRunStatus.STARTED, DagsterRunStatus.CANCELING]
 
 
 class _Stopped(Exception):  # noqa: N818 - not an error: somebody asked us to stop
@@ -51,6 +52,7 @@ def serve(study: Study, port: int, say: Callable[[str], None]) -> None:
         home = dagster_home(study)
         environment = {**os.environ, "DAGSTER_HOME": str(home), "TRAINING_PIPELINE_CONFIG": str(study.config_path)}
         instance = stack.enter_context(DagsterInstance.from_config(str(home)))
+        close_left_over_runs(instance, Ledger(study.database, study.name))
         parts = _Parts(home / "logs", environment)
         stack.callback(parts.stop, instance)
         try:
@@ -125,13 +127,13 @@ class _Parts:
 
 
 def _end_runs(instance: DagsterInstance) -> None:
-    running = instance.get_runs(RunsFilter(statuses=_IN_PROGRESS))
+    running = instance.get_runs(RunsFilter(statuses=IN_PROGRESS))
     for run in running:
         instance.run_launcher.terminate(run.run_id)
     deadline = time.monotonic() + _STOP_SECONDS
     while running and time.monotonic() < deadline:
         time.sleep(0.2)
-        running = instance.get_runs(RunsFilter(statuses=_IN_PROGRESS))
+        running = instance.get_runs(RunsFilter(statuses=IN_PROGRESS))
 
 
 def _refuse_taken_port(port: int) -> None:

@@ -21,7 +21,11 @@ from training_pipeline.study.config import Study
 _RUN_ID = re.compile(r"\d{8}T\d{6}-[0-9a-f]{6}")
 _PICTURE = re.compile(r"[a-z_]+\.svg")
 # A picture opened in a tab of its own must not run anything, whatever a label in it says.
-_PICTURE_HEADERS = {"Content-Security-Policy": "default-src 'none'", "Cache-Control": "no-cache"}
+_PICTURE_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-cache",
+}
 
 
 def create_app(study: Study, workspace: IWorkspaceProcessContext[Any]) -> Starlette:

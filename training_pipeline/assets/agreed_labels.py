@@ -20,7 +20,8 @@ from training_pipeline.study.config import Study
 from training_pipeline.study.reviews import corrected_items
 from training_pipeline.study.schemas import Schema
 
-_MOST_LABELS = 50
+MOST_LABELS = 50
+"""Rows of a table of labels that a person still looks at."""
 
 
 def path_of(study: Study, schema: Schema) -> Path:
@@ -63,7 +64,7 @@ def _metadata(study: Study, agreed: AgreedLabels, n_answers: int, left_out: Left
     labels = Counter(agreed.label.tolist())
     rules = Counter(agreed.rule.tolist())
     counted: list[dict[str, Cell]] = [
-        {"label": str(agreed.labels[k]), "items": n} for k, n in labels.most_common(_MOST_LABELS)
+        {"label": str(agreed.labels[k]), "items": n} for k, n in labels.most_common(MOST_LABELS)
     ]
     annotators: list[dict[str, Cell]] = [
         {"annotator": r.annotator, "answers": r.n_answers, "reliability": r.reliability} for r in agreed.reliabilities

@@ -2,6 +2,8 @@
 
 import dagster as dg
 
+from training_pipeline.assets.stage import training_run
+from training_pipeline.ledger.database import Ledger
 from training_pipeline.study.answers import answer_files
 from training_pipeline.study.config import Study
 
@@ -16,8 +18,10 @@ def answers_asset(study: Study) -> dg.AssetsDefinition | dg.SourceAsset:
         group_name="study",
         description=f"What the annotators of {study.name} have saved, in {study.output_dir.name}/<annotator>/.",
     )
-    def answers() -> dg.ObserveResult:
-        files = answer_files(study)
+    def answers(context: dg.AssetExecutionContext, ledger: dg.ResourceParam[Ledger]) -> dg.ObserveResult:
+        # A run that waits for its turn learns from the answers of then, so they are looked at then.
+        with training_run(context, study, ledger):
+            files = answer_files(study)
         return dg.ObserveResult(
             data_version=dg.DataVersion(files.digest),
             metadata={"annotators": len(files.annotators), "bytes": files.n_bytes, "path": str(study.output_dir)},

@@ -1,15 +1,19 @@
 """`published_predictions`: which predictions annotators see as pre-labels, and why not the others."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
+from itertools import chain
 from typing import Any
 
 import dagster as dg
 
 from training_pipeline.assets.stage import Stage, chain_key, stage
 from training_pipeline.assets.tables import Cell, table
+from training_pipeline.bundle.manifest import SPLITS
+from training_pipeline.bundle.reader import Bundle
 from training_pipeline.ledger import predictions, retention, runs
 from training_pipeline.ledger.database import Ledger
-from training_pipeline.ledger.predictions import Exclusion
+from training_pipeline.ledger.predictions import Exclusion, StoredPrediction
 from training_pipeline.ledger.records import Status, WritebackReport
 from training_pipeline.publishing.predictions_file import read_predictions
 from training_pipeline.publishing.study_writeback import write_back
@@ -20,6 +24,7 @@ from training_pipeline.study.config import Study
 from training_pipeline.study.schemas import Schema
 
 _SAMPLES = 10
+_CHARACTERS = 80
 
 
 def published_predictions_asset(study: Study, schema: Schema) -> dg.AssetsDefinition:
@@ -51,23 +56,29 @@ def published_predictions_asset(study: Study, schema: Schema) -> dg.AssetsDefini
         for warning in report.warnings:
             context.log.warning(warning)
         return dg.MaterializeResult(
-            data_version=dg.DataVersion(f"{at.run.run_id}:{report.n_written}"), metadata=_metadata(ledger, at, report)
+            data_version=dg.DataVersion(f"{at.run.run_id}:{report.n_written}"),
+            metadata=_metadata(ledger, at, report, Bundle.open(directory.bundle)),
         )
 
     return published_predictions
 
 
-def _metadata(ledger: Ledger, at: Stage, report: WritebackReport) -> dict[str, Any]:
+def _metadata(ledger: Ledger, at: Stage, report: WritebackReport, bundle: Bundle) -> dict[str, Any]:
+    samples = {
+        exclusion: predictions.of_run(ledger, at.run.run_id, exclusion=exclusion, limit=_SAMPLES)
+        for exclusion in (None, *Exclusion)
+    }
+    texts = _texts(bundle, {prediction.instance_id for found in samples.values() for prediction in found})
     return {
         "summary": report.summary,
         "published": report.n_written,
         "excluded": table(_exclusions(report)),
         "came down": report.n_superseded_cleared,
-        "samples published": table(_samples(ledger, at.run.run_id, None)),
+        "samples published": table([_sample(prediction, texts) for prediction in samples.pop(None)]),
         **{
-            f"samples excluded: {exclusion.value.replace('_', ' ')}": table(rows)
-            for exclusion in Exclusion
-            if (rows := _samples(ledger, at.run.run_id, exclusion))
+            f"samples excluded: {exclusion.replace('_', ' ')}": table([_sample(p, texts) for p in found])
+            for exclusion, found in samples.items()
+            if exclusion and found
         },
         "warnings": "\n".join(report.warnings) or "none",
         "run": at.note,
@@ -79,9 +90,23 @@ def _exclusions(report: WritebackReport) -> list[dict[str, Cell]]:
     return [{"reason": key.removeprefix("n_skipped_").replace("_", " "), "predictions": n} for key, n in counts.items()]
 
 
-def _samples(ledger: Ledger, run_id: str, exclusion: Exclusion | None) -> list[dict[str, Cell]]:
-    found = predictions.of_run(ledger, run_id, exclusion=exclusion, limit=_SAMPLES)
-    return [{"item": p.instance_id[:80], "prediction": _text(p.payload), "confidence": p.confidence} for p in found]
+def _texts(bundle: Bundle, wanted: Collection[str]) -> dict[str, str]:
+    """Return the beginnings of a few items' texts; reads no further than the last of them."""
+    texts: dict[str, str] = {}
+    predicted = chain.from_iterable(bundle.rows(split) for split in SPLITS if split != "train")
+    while len(texts) < len(wanted) and (row := next(predicted, None)):
+        if row.instance_id in wanted:
+            texts[row.instance_id] = row.text[:_CHARACTERS]
+    return texts
+
+
+def _sample(prediction: StoredPrediction, texts: Mapping[str, str]) -> dict[str, Cell]:
+    return {
+        "item": prediction.instance_id[:_CHARACTERS],
+        "text": texts.get(prediction.instance_id, ""),
+        "prediction": _text(prediction.payload),
+        "confidence": prediction.confidence,
+    }
 
 
 def _text(payload: object) -> str:

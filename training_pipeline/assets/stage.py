@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import dagster as dg
 
 from training_pipeline.errors import PipelineError
+from training_pipeline.failures import explain
 from training_pipeline.ledger import runs
 from training_pipeline.ledger.database import Ledger
 from training_pipeline.ledger.owners import this_process
@@ -71,22 +72,23 @@ def trained_schema(study: Study, selected: frozenset[dg.AssetKey]) -> Schema | N
 def training_run(context: Context, study: Study, ledger: Ledger) -> Iterator[RunRecord | None]:
     """Give the training run that this Dagster run is, when it has its turn; None if it is not one.
 
-    When the body fails or is interrupted, the run ends with it: `error` or `cancelled`. Our own errors reach Dagster
-    as their sentence alone.
+    When the body fails or is interrupted, the run ends with it: `error` or `cancelled`. Errors that a person can act on
+    reach Dagster as their sentence alone.
     """
     run = None
     try:
         run = _own_run(context, study, ledger)
         yield run and _wait_for_turn(context, ledger, run)
-    except PipelineError as error:
-        _end(ledger, run, Status.ERROR, str(error), error.code)
-        raise plain_error(str(error)) from None
     except Exception as error:
-        _end(ledger, run, Status.ERROR, f"{type(error).__name__}: {error}", "unexpected")
-        raise
+        explained = explain(error)
+        if explained is None:
+            _end(context, ledger, run, Status.ERROR, PipelineError("unexpected", f"{type(error).__name__}: {error}"))
+            raise
+        _end(context, ledger, run, Status.ERROR, explained)
+        raise plain_error(str(explained)) from None
     except BaseException:
         # Dagster's interruption, Ctrl-C, or the executor closing a generator that will not be resumed.
-        _end(ledger, run, Status.CANCELLED, "Cancelled.", "cancelled")
+        _end(context, ledger, run, Status.CANCELLED, PipelineError("cancelled", "Cancelled."))
         raise
 
 
@@ -171,6 +173,12 @@ def _wait_for_turn(context: Context, ledger: Ledger, run: RunRecord) -> RunRecor
     return runs.get(ledger, run.run_id)
 
 
-def _end(ledger: Ledger, run: RunRecord | None, status: Status, error: str, code: str) -> None:
-    if run is not None and not runs.get(ledger, run.run_id).status.has_ended:
-        runs.finish(ledger, run.run_id, status, error=error, error_code=code)
+def _end(context: Context, ledger: Ledger, run: RunRecord | None, status: Status, cause: PipelineError) -> None:
+    if run is None:
+        return
+    try:
+        if not runs.get(ledger, run.run_id).status.has_ended:
+            runs.finish(ledger, run.run_id, status, error=str(cause), error_code=cause.code)
+    except PipelineError as unwritten:
+        # What the person needs is the first error; the next start finds the run's process gone and ends the row.
+        context.log.warning(f"The end of run {run.run_id} could not be written down: {unwritten}")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import dagster as dg
 
 from training_pipeline.assets import agreed_labels, stable_splits
+from training_pipeline.assets.agreed_labels import MOST_LABELS
 from training_pipeline.assets.stage import chain_key, refuse_alone, stage
 from training_pipeline.assets.tables import Cell, table
 from training_pipeline.bundle.manifest import LABELLED_SPLITS
@@ -67,7 +68,8 @@ def training_data_asset(study: Study, schema: Schema) -> dg.AssetsDefinition:
             data_version=dg.DataVersion(manifest.digest),
             metadata={
                 "dagster/row_count": sum(bundle.n(split) for split in LABELLED_SPLITS),
-                "splits": table(_split_rows(bundle, schema, counts)),
+                "splits": table([{"split": split, "items": bundle.n(split)} for split in LABELLED_SPLITS]),
+                "labels": table(_label_rows(bundle, schema, counts)),
                 "to be predicted only": bundle.n("unlabeled"),
                 "forced into train": manifest.stats.forced_train.corrected + manifest.stats.forced_train.pinned,
                 "warnings": "\n".join(manifest.stats.warnings) or "none",
@@ -90,9 +92,6 @@ def _placed(bundle: Bundle, schema: Schema, counts: Counter[tuple[str, str]]) ->
             yield row.instance_id, split
 
 
-def _split_rows(bundle: Bundle, schema: Schema, counts: Counter[tuple[str, str]]) -> list[dict[str, Cell]]:
-    labels = bundle.manifest.schema(schema.name).labels
-    return [
-        {"split": split, "items": bundle.n(split), **{label: counts[split, label] for label in labels}}
-        for split in LABELLED_SPLITS
-    ]
+def _label_rows(bundle: Bundle, schema: Schema, counts: Counter[tuple[str, str]]) -> list[dict[str, Cell]]:
+    labels = bundle.manifest.schema(schema.name).labels[:MOST_LABELS]
+    return [{"label": label, **{split: counts[split, label] for split in LABELLED_SPLITS}} for label in labels]

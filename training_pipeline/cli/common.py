@@ -5,17 +5,20 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import click
 import orjson
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from training_pipeline.errors import ConfigError, PipelineError
+from training_pipeline.errors import ConfigError
+from training_pipeline.failures import explain
 from training_pipeline.ledger.database import Ledger
-from training_pipeline.study.config import Study, load_study
+from training_pipeline.study.config import CONFIG_NAME, Study, load_study
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -36,21 +39,29 @@ def explained(command: Callable[P, R]) -> Callable[P, R]:
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return command(*args, **kwargs)
-        except PipelineError as error:
-            if kwargs.get("as_json"):
-                print_json({"error": str(error), "code": error.code})
-            click.echo(f"Error: {error}", err=True)
-            sys.exit(USAGE if isinstance(error, ConfigError) else REFUSED)
         except KeyboardInterrupt:
             click.echo("Interrupted.", err=True)
             sys.exit(INTERRUPTED)
+        except Exception as error:
+            explained = explain(error)
+            if explained is None:
+                raise
+            if kwargs.get("as_json"):
+                print_json({"error": str(explained), "code": explained.code})
+            click.echo(f"Error: {explained}", err=True)
+            sys.exit(USAGE if isinstance(explained, ConfigError) else REFUSED)
 
     return wrapped
 
 
+def config_path(config: str | None) -> Path:
+    """Return the config, or its folder, that a command is about."""
+    return Path(config or os.environ.get("TRAINING_PIPELINE_CONFIG") or CONFIG_NAME)
+
+
 def study_of(config: str | None) -> Study:
     """Load the study that a command is about, and say on stderr what its config holds to no effect."""
-    study = load_study(config or os.environ.get("TRAINING_PIPELINE_CONFIG") or "config.yaml")
+    study = load_study(config_path(config))
     for warning in study.warnings:
         click.echo(f"Warning: {warning}", err=True)
     return study
@@ -66,13 +77,17 @@ def print_json(document: Any) -> None:
     click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
 
 
-def print_table(title: str, rows: Sequence[Mapping[str, object]]) -> None:
-    """Print rows of like keys as a table, every cell as it is: nothing in it is markup."""
+def print_table(title: str, rows: Sequence[Mapping[str, object]], unbroken: Collection[str] = ()) -> None:
+    """Print rows of like keys as a table, every cell as it is: nothing in it is markup.
+
+    Where the terminal is narrow, cells are broken into lines, but for those of the columns in `unbroken`.
+    """
     if not rows:
         return
-    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=SIMPLE_HEAD)
+    table.show_header = any(key.strip() for key in rows[0])
     for key in rows[0]:
-        table.add_column(key, overflow="fold")
+        table.add_column(key, overflow="fold", no_wrap=key in unbroken)
     for row in rows:
         table.add_row(*(_plain(cell) for cell in row.values()))
     out.print(table, markup=False)

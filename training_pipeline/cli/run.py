@@ -81,7 +81,7 @@ def run(
 def _params(given: tuple[str, ...], file: str | None) -> dict[str, Any]:
     params: dict[str, Any] = {}
     if file is not None:
-        read = _yaml(Path(file).read_text(encoding="utf-8-sig"), file)
+        read = _yaml(_text(file), file)
         if not isinstance(read, dict):
             raise click.UsageError(f"{file} must hold a map of params.")
         params |= read
@@ -91,6 +91,13 @@ def _params(given: tuple[str, ...], file: str | None) -> dict[str, Any]:
             raise click.UsageError(f"--param {pair!r} is not of the form K=V.")
         params[name] = _yaml(value, f"--param {name}")
     return params
+
+
+def _text(file: str) -> str:
+    try:
+        return Path(file).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise click.UsageError(f"{file} is not UTF-8: {error.reason} at byte {error.start}.") from error
 
 
 def _yaml(text: str, where: str) -> Any:
@@ -118,8 +125,8 @@ def _ask_for(study: Study, ledger: Ledger, request: RunRequest, *, may_wait: boo
 def _carry_out(study: Study, ledger: Ledger, asked: RunRecord) -> RunRecord:
     """Run the process that does the work, tell how it goes, and return the run as it ended."""
     directory = RunDirectory(study.runs_dir / asked.run_id)
-    log = _open_log(ledger, asked, directory)
-    with log:
+    cancelled = False
+    with _open_log(ledger, asked, directory) as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "training_pipeline.jobs.execute", str(study.config_path), asked.run_id],
             stdin=subprocess.DEVNULL,
@@ -131,16 +138,17 @@ def _carry_out(study: Study, ledger: Ledger, asked: RunRecord) -> RunRecord:
         try:
             _follow(process, ledger, asked.run_id)
         except KeyboardInterrupt:
+            cancelled = True
             err.print("Cancelling ...")
             process.send_signal(signal.SIGTERM)
             _wait_or_kill(process, study.training.grace_seconds + 10)
-    return _ended(ledger, asked.run_id, directory)
+    return _ended(ledger, asked.run_id, directory, cancelled=cancelled)
 
 
 def _open_log(ledger: Ledger, asked: RunRecord, directory: RunDirectory) -> Any:
     try:
         directory.path.mkdir(parents=True)
-        return (directory.path / "dagster.log").open("wb")
+        return directory.log.open("wb")
     except OSError as error:
         message = f"The run's directory {directory.path} cannot be made: {error.strerror}."
         runs.finish(ledger, asked.run_id, Status.ERROR, error=message, error_code="run_directory")
@@ -180,12 +188,15 @@ def _wait_or_kill(process: subprocess.Popen[bytes], seconds: float) -> None:
         process.wait()
 
 
-def _ended(ledger: Ledger, run_id: str, directory: RunDirectory) -> RunRecord:
+def _ended(ledger: Ledger, run_id: str, directory: RunDirectory, *, cancelled: bool) -> RunRecord:
     run = runs.get(ledger, run_id)
     if run.status.has_ended:
         return run
+    if cancelled:
+        # The process went before it could say so itself: it was still starting, or it had to be killed.
+        return runs.finish(ledger, run_id, Status.CANCELLED, error="Cancelled.", error_code="cancelled")
     if run.status is Status.QUEUED:
-        message = f"The run's process ended before its turn came; {directory.path / 'dagster.log'} says why."
+        message = f"The run's process ended before its turn came; {directory.log} says why."
         return runs.finish(ledger, run_id, Status.ERROR, error=message, error_code="not_started")
     retention.reconcile(ledger)
     return runs.get(ledger, run_id)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import datetime
 from typing import Any
 
 import click
@@ -36,7 +35,7 @@ def runs(config: str | None, *, as_json: bool) -> None:
     if as_json:
         print_json({"runs": [run.as_json() for run in found]})
     elif found:
-        print_table(study.name, [_row(ledger, run) for run in found])
+        print_table(study.name, [_row(ledger, run) for run in found], unbroken=("run", "status", "shown"))
     else:
         click.echo("No runs yet. Start one with `training-pipeline run --schema NAME`.")
 
@@ -107,9 +106,6 @@ def _row(ledger: Ledger, run: RunRecord) -> dict[str, object]:
         "run": run.run_id,
         "status": waiting,
         "schema": ", ".join(run.schema_names),
-        "trainer": run.trainer,
-        "started": f"{datetime.fromtimestamp(run.created_at).astimezone():%Y-%m-%d %H:%M}",
-        "train": run.n_train,
         "held-out score": _score(run),
         "shown": run.writeback.n_written if run.writeback else None,
     }
@@ -121,7 +117,7 @@ def _score(run: RunRecord) -> str:
     h = run.headline
     interval = f" ({h.low:.3f} to {h.high:.3f})" if h.low is not None and h.high is not None else ""
     caveat = "" if run.comparable else ", not comparable with earlier runs"
-    return f"{h.split}_{h.metric} {h.value:.3f}{interval} on {h.n} items{caveat}"
+    return f"{h.name} {h.value:.3f}{interval} n={h.n}{caveat}"
 
 
 def _cost(run: RunRecord) -> str:

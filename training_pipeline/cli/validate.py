@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import click
 
-from training_pipeline.cli.common import REFUSED, config_argument, explained, json_option, print_json
+from training_pipeline.cli.common import REFUSED, config_argument, config_path, explained, json_option, print_json
 from training_pipeline.errors import ConfigError
-from training_pipeline.study.config import load_study, read_yaml
+from training_pipeline.study.config import CONFIG_NAME, load_study, read_yaml
 
 
 @click.command()
@@ -21,8 +20,8 @@ def validate(config: str | None, *, as_json: bool) -> None:
 
     Exit status: 0 fine, 1 problems, 2 the file cannot be read or is not YAML.
     """
-    path = Path(config or "config.yaml")
-    read_yaml(path / "config.yaml" if path.is_dir() else path)
+    path = config_path(config)
+    read_yaml(path / CONFIG_NAME if path.is_dir() else path)
     try:
         study = load_study(path)
     except ConfigError as error:

@@ -12,29 +12,61 @@ import dagster as dg
 
 from training_pipeline.assets.stage import RUN_ID_TAG
 from training_pipeline.definitions import build_definitions
+from training_pipeline.failures import explain
 from training_pipeline.instance import dagster_home
 from training_pipeline.jobs.train import job_name
 from training_pipeline.ledger import runs
 from training_pipeline.ledger.database import Ledger
-from training_pipeline.study.config import load_study
+from training_pipeline.ledger.records import Status
+from training_pipeline.left_over_runs import close_left_over_runs
+from training_pipeline.run_directory import RunDirectory
+from training_pipeline.study.config import Study, load_study
 
 
 def main(config: str, run_id: str) -> int:
-    """Carry the run out; returns 0 when Dagster's run succeeded."""
+    """Carry the run out; returns 0 when Dagster's run succeeded. The ledger's run has ended then, whatever happened."""
     # Dagster turns SIGINT into an orderly interruption of the step; a SIGTERM means the same to us.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     signal.signal(signal.SIGINT, signal.default_int_handler)
     study = load_study(config)
-    run = runs.get(Ledger(study.database, study.name), run_id)
+    ledger = Ledger(study.database, study.name)
+    try:
+        succeeded = _execute(study, ledger, run_id)
+    except KeyboardInterrupt:
+        _end(ledger, run_id, Status.CANCELLED, "Cancelled.", "cancelled")
+        return 1
+    except Exception as error:
+        explained = explain(error)
+        text, code = (str(explained), explained.code) if explained else (_unexpected(study, run_id), "unexpected")
+        _end(ledger, run_id, Status.ERROR, text, code)
+        raise
+    _end(ledger, run_id, Status.ERROR, _unexpected(study, run_id), "unexpected")
+    return 0 if succeeded else 1
+
+
+def _execute(study: Study, ledger: Ledger, run_id: str) -> bool:
+    run = runs.get(ledger, run_id)
     job = build_definitions(study).resolve_job_def(job_name(study.schema(run.schema_names[0])))
     with dg.DagsterInstance.from_config(str(dagster_home(study))) as instance:
+        close_left_over_runs(instance, ledger)
         result = job.execute_in_process(
             instance=instance,
             run_config={"trainer": run.trainer, "params": dict(run.requested_params), "backend": run.backend},
             tags={RUN_ID_TAG: run_id},
             raise_on_error=False,
         )
-    return 0 if result.success else 1
+    return result.success
+
+
+def _end(ledger: Ledger, run_id: str, status: Status, error: str, code: str) -> None:
+    """End a run that no step of it has ended."""
+    if not runs.get(ledger, run_id).status.has_ended:
+        runs.finish(ledger, run_id, status, error=error, error_code=code)
+
+
+def _unexpected(study: Study, run_id: str) -> str:
+    log = RunDirectory(study.runs_dir / run_id).log
+    return f"The run failed outside its own steps, which is a defect of this program; {log} says where."
 
 
 if __name__ == "__main__":

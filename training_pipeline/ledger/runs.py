@@ -112,12 +112,15 @@ def position(ledger: Ledger, run_id: str) -> int | None:
 
 
 def advance(ledger: Ledger, run_id: str, status: Status) -> None:
-    """Take an active run to the next status: building, running, evaluating. `finish` ends it."""
+    """Take an active run to the next status: building, running, evaluating. `finish` ends it.
+
+    The progress of the status before is over, so it goes.
+    """
     with ledger.transaction() as connection:
         run = require(connection, ledger.project, run_id)
         if _NEXT.get(run.status) is not status:
             raise _bad_transition(run, status)
-        run_rows.update(connection, ledger.project, run_id, {"status": status})
+        run_rows.update(connection, ledger.project, run_id, {"status": status, "progress": None})
 
 
 def record(ledger: Ledger, run_id: str, **facts: Unpack[Facts]) -> None:
