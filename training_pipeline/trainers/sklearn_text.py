@@ -56,12 +56,13 @@ class SklearnText(Trainer[SklearnTextParams]):
         """Import scikit-learn's text and linear modules and skops.
 
         scikit-learn imports pandas wherever it is installed, to know its missing values; texts have none, and a third
-        of a second is a tenth of a short run. Whoever imports pandas afterwards gets it.
+        of a second is a tenth of a short run. None in its place is Python's way to say that it is not there; who asks
+        for it later gets it.
         """
         if "pandas" in sys.modules:
             _import_all()
             return
-        sys.modules["pandas"] = None  # type: ignore[assignment]  Python's way of saying that it is not there
+        sys.modules["pandas"] = None  # type: ignore[assignment]
         try:
             _import_all()
         finally:

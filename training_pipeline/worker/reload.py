@@ -39,8 +39,10 @@ class _Replies:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        if not isinstance(error, Exception) or isinstance(error, BrokenPipeError):
+        if not isinstance(error, Exception):
             return False
+        if isinstance(error, BrokenPipeError):
+            return True  # the worker is gone: nobody listens
         traceback.print_exception(error)
         failure = failure_of(error)
         code, message = failure.code, failure.message
