@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -212,6 +213,11 @@ class TestConfidence:
             assert (calibration["applied"], calibration["temperature"]) == (False, 1.0)
             assert calibration["log_loss_before"] is None
 
+    def test_one_group_is_a_reason(self, tmp_path: Path) -> None:
+        rows = [(split, replace(row, group="one review")) for split, row in moods(60)]
+        calibration = fit(tmp_path, rows).facts.calibration
+        assert calibration["reason"] == "no item can be left out: all share one group"
+
     def test_margins_are_confidences_only_once_they_were_judged(self, tmp_path: Path) -> None:
         judged = confidences(fit(tmp_path / "a", moods(80), classifier=SVC), ["great", "stale"])
         assert all(c is not None and 0.5 <= c <= 1 for c in judged)
@@ -241,9 +247,10 @@ class TestConfidence:
         (prediction,) = fitted.predict([Row("x", "great costs")])
         assert (prediction.confidence, prediction.label_confidences) == (None, None)
 
-    def test_one_margin_a_pair_of_labels_is_no_confidence(self, tmp_path: Path) -> None:
-        schema = SchemaSpec("mood", "radio", "nominal", ("a", "b", "c", "d"))
-        rows = answered(schema, [(f"word{k % 4} {FILLER[k % 7]}", "abcd"[k % 4]) for k in range(80)])
+    @pytest.mark.parametrize("labels", ["abc", "abcd"])
+    def test_one_margin_a_pair_of_labels_is_no_confidence(self, tmp_path: Path, labels: str) -> None:
+        schema = SchemaSpec("mood", "radio", "nominal", tuple(labels))
+        rows = answered(schema, [(f"word{c} {FILLER[k % 7]}", c) for k, c in enumerate(labels * 25)])
         fitted = fit(
             tmp_path,
             rows,
@@ -251,8 +258,8 @@ class TestConfidence:
             classifier="sklearn.svm.SVC",
             classifier_kwargs={"kernel": "linear", "decision_function_shape": "ovo"},
         )
-        assert payloads(fitted, ["word2"]) == ["c"]
-        assert confidences(fitted, ["word2"]) == [None]
+        assert payloads(fitted, [f"word{c}" for c in labels]) == list(labels)
+        assert confidences(fitted, ["wordc"]) == [None]
         assert "neither probabilities nor a margin per label" in str(fitted.facts.calibration["reason"])
 
     def test_a_rare_label_does_not_stop_calibration(self, tmp_path: Path) -> None:

@@ -13,6 +13,12 @@ from training_pipeline.bundle.manifest import SchemaSpec
 from training_pipeline.trainers.base import Fitted, Job, Predictor, Trainer
 from training_pipeline.trainers.params import param
 
+DEFAULT_CLASSIFIER = "sklearn.linear_model.LogisticRegression"
+DEFAULT_REGRESSOR = "sklearn.linear_model.Ridge"
+DEFAULT_VECTORIZER = "sklearn.feature_extraction.text.TfidfVectorizer"
+
+_MODEL = "training_pipeline.trainers.sklearn_model"
+
 
 @dataclass(frozen=True)
 class SklearnTextParams:
@@ -20,16 +26,17 @@ class SklearnTextParams:
 
     classifier: str | None = param(
         "Dotted path of a classifier, or of a regressor for a continuous schema; a class of sklearn or of a package in "
-        "allowed_modules. null: sklearn.linear_model.LogisticRegression, for continuous sklearn.linear_model.Ridge",
+        f"allowed_modules. null: {DEFAULT_CLASSIFIER}, for continuous {DEFAULT_REGRESSOR}",
         None,
     )
     classifier_kwargs: Mapping[str, Any] = param(
-        "Arguments of the classifier. LogisticRegression starts from C 10, solver saga, tol 0.01, max_iter 1000",
+        "Arguments of the classifier. LogisticRegression starts from C 10, solver saga, tol 0.01, max_iter 1000; Ridge "
+        "from alpha 0.3",
         {},
     )
     vectorizer: str = param(
         "Dotted path of a text vectorizer; a class of sklearn or of a package in allowed_modules",
-        "sklearn.feature_extraction.text.TfidfVectorizer",
+        DEFAULT_VECTORIZER,
     )
     vectorizer_kwargs: Mapping[str, Any] = param(
         "Arguments of the vectorizer. TfidfVectorizer starts from ngram_range [1, 2], sublinear_tf, min_df 0.00002",
@@ -81,9 +88,6 @@ class SklearnText(Trainer[SklearnTextParams]):
         cls.warm_up()
         predictor: Predictor = import_module(_MODEL).load_text_model(directory, allowed_modules)
         return predictor
-
-
-_MODEL = "training_pipeline.trainers.sklearn_model"
 
 
 def _import_all() -> None:
