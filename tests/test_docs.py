@@ -19,6 +19,7 @@ import pytest
 import yaml
 
 from training_pipeline.assets.stage import CHAIN
+from training_pipeline.checks.support import ENOUGH
 from training_pipeline.cli import common
 from training_pipeline.cli.main import main
 from training_pipeline.jobs.config import Training
@@ -27,6 +28,7 @@ from training_pipeline.ledger import tables
 from training_pipeline.ledger.predictions import Exclusion
 from training_pipeline.ledger.records import RunRecord, Status, WritebackReport
 from training_pipeline.scoring import continuous, multilabel, nominal, ordinal
+from training_pipeline.scoring.bootstrap import DRAWS
 from training_pipeline.scoring.run import HELD_OUT
 from training_pipeline.study.kinds import Kind
 from training_pipeline.study.training import (
@@ -37,8 +39,11 @@ from training_pipeline.study.training import (
     read_training,
     unknown_keys,
 )
+from training_pipeline.trainers.calibration import MIN_ITEMS
 from training_pipeline.trainers.registry import TRAINERS, describe_all
+from training_pipeline.trainers.sklearn_folds import HELD_BACK_FROM, N_HELD_BACK, ONE_FOLD_FROM
 from training_pipeline.worker.errors import ExitStatus
+from training_pipeline.worker.reloaded import N_CHECKED
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "training_pipeline"
@@ -136,6 +141,18 @@ def in_words(default: object) -> str:
     if isinstance(default, str | dict | tuple):
         return f"`{default or '{}'}`" if isinstance(default, str | dict) else "`[]`"
     return "null" if default is None else str(default).lower()
+
+
+@pytest.mark.parametrize(
+    ("page", "numbers"),
+    [
+        ("trainers.md", (MIN_ITEMS, ONE_FOLD_FROM, HELD_BACK_FROM, N_HELD_BACK, N_CHECKED)),
+        ("scores.md", (DRAWS, ENOUGH)),
+    ],
+)
+def test_numbers_that_the_text_explains_stand_in_it(page: str, numbers: tuple[int, ...]) -> None:
+    stated = re.findall(r"\d+(?:,\d{3})*", (ROOT / "docs" / page).read_text(encoding="utf-8"))
+    assert {f"{number:,}" for number in numbers} <= set(stated)
 
 
 def options(command: click.Command) -> set[str]:
