@@ -128,7 +128,7 @@ def _carry_out(study: Study, ledger: Ledger, asked: RunRecord) -> RunRecord:
     cancelled = False
     with _open_log(ledger, asked, directory) as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "training_pipeline.jobs.execute", str(study.config_path), asked.run_id],
+            [sys.executable, "-m", "training_pipeline.jobs.carry_out", str(study.config_path), asked.run_id],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
