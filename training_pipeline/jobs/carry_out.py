@@ -24,7 +24,7 @@ from training_pipeline.worker_spec import worker_spec
 def main(config: str, run_id: str) -> int:
     """Carry the run out; returns 0 when it succeeded."""
     with LocalBackend() as backend:
-        with suppress(PipelineError):  # the run itself meets the same error, and ends with it
+        with suppress(PipelineError, OSError):  # the run itself meets the same error, and ends with it
             _stand_by(backend, config, run_id)
         from training_pipeline.jobs import execute  # noqa: PLC0415  it imports Dagster
 
