@@ -26,8 +26,8 @@ def test_a_pin_that_came_since_is_not_silently_missed(tmp_path: Path) -> None:
     pin(first.ledger, [held_out])
     again = materialize(first.study.config_path, *GROUP, backend=InstantBackend())
     assert again.failures == [
-        "Items, corrections or pins have come since stable_splits was made. Materialize stable_splits together with the "
-        "chain, as the train jobs do."
+        "Items, corrections or pins have come since stable_splits was made. Materialize stable_splits together "
+        "with the chain, as the train jobs do."
     ]
     assert again.run.error_code == "stale_splits"
     together = materialize(first.study.config_path, "stable_splits", *GROUP, backend=InstantBackend())
