@@ -48,8 +48,7 @@ def dawid_skene(votes: Votes) -> Resolved:
     best = model.posterior.max(axis=1, keepdims=True)
     value = (model.posterior >= best - _TIE).argmax(axis=1)
     correct = model.prior[said.value] * model.confusion[np.arange(len(said.value)), said.value]
-    reliability = np.zeros(votes.n_annotators)
-    np.add.at(reliability, said.annotator, correct)
+    reliability = np.bincount(said.annotator, weights=correct, minlength=votes.n_annotators)
     posterior: Floats = model.posterior[np.arange(votes.n_items), value]
     return Resolved(value.astype(np.int32), posterior, reliability)
 
