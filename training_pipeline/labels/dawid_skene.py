@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from training_pipeline.labels.votes import Resolved, Votes
 
@@ -28,6 +27,7 @@ def dawid_skene(votes: Votes) -> Resolved:
         unanimous = np.full(votes.n_items, votes.value[0], dtype=np.int32)
         return Resolved(unanimous, np.ones(votes.n_items), np.ones(votes.n_annotators))
     # Importing crowd-kit takes longer than resolving a small study.
+    import pandas as pd  # noqa: PLC0415
     from crowdkit.aggregation.classification.dawid_skene import DawidSkene  # noqa: PLC0415
 
     model: Any = DawidSkene(n_iter=_MAX_ITERATIONS, tol=_TOLERANCE).fit(
