@@ -70,3 +70,10 @@ def test_the_answer_never_changes() -> None:
     logits, _, _ = honest()
     for temperature in (0.02, 0.7, 50.0):
         np.testing.assert_array_equal(softmax(logits, temperature).argmax(axis=1), logits.argmax(axis=1))
+
+
+def test_right_answers_in_a_row_are_no_proof_of_certainty() -> None:
+    """After 60 right answers of two classes, the 61st is right with 61 / 62 by the rule of succession."""
+    logits = np.tile([1.0, 0.0], (60, 1))
+    temperature = fit_temperature(logits, np.zeros(60, dtype=np.intp))
+    assert softmax(logits[:1], temperature)[0, 0] == pytest.approx(61 / 62, abs=1e-4)

@@ -48,3 +48,15 @@ def test_the_seed_decides() -> None:
     one, again, other = (plan_left_out(classes, ungrouped(100), seed=s).folds[0].tolist() for s in (1, 1, 2))
     assert one == again
     assert one != other
+
+
+def test_few_groups_make_few_folds() -> None:
+    classes = np.arange(100) % 2
+    two = plan_left_out(classes, [f"slide {row % 4 // 2}" for row in range(100)], seed=0)
+    assert sorted(map(len, two.folds)) == [50, 50]
+    assert plan_left_out(classes, ["slide"] * 100, seed=0).folds == ()
+
+
+def test_rows_of_one_group_are_all_fitted_on_however_many() -> None:
+    plan = plan_left_out(np.arange(60_000) % 2, ["slide"] * 60_000, seed=0)
+    assert (plan.folds, plan.refit) == ((), True)

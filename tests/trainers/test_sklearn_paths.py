@@ -87,11 +87,11 @@ def test_a_package_is_allowed_by_name_only(tmp_path: Path, monkeypatch: pytest.M
         "        self.others = others\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(WorkerError, match="'house_models.Always' is not allowed"):
+    with pytest.raises(WorkerError, match=r"'house_models\.Always' is not allowed"):
         make("house_models.Always")
     made = make("house_models.Always", allowed=("house_models",), constant=1, anything=2)
     assert (made.constant, made.others) == (1, {"anything": 2})
-    with pytest.raises(WorkerError, match="house_models.OrderedDict is no class of house_models"):
+    with pytest.raises(WorkerError, match=r"house_models\.OrderedDict is no class of house_models"):
         make("house_models.OrderedDict", allowed=("house_models",))
     del sys.modules["house_models"]
 

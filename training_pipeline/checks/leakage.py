@@ -38,6 +38,7 @@ def training_data_check(study: Study, schema: Schema) -> dg.AssetChecksDefinitio
             description=_sentence(found),
             metadata={
                 "in two splits": table([{"what": s.what, "key": s.key} for s in found.in_two_splits[:_MOST_ROWS]]),
+                "not as the ledger says": table([{"item": item} for item in found.differs_from_ledger[:_MOST_ROWS]]),
                 "identical texts": table(_twin_rows(found)),
                 "run": at.note,
             },
@@ -60,7 +61,9 @@ def published_check(_study: Study, schema: Schema) -> dg.AssetChecksDefinition:
         return dg.AssetCheckResult(
             passed=not found,
             severity=dg.AssetCheckSeverity.ERROR,
-            description=f"{len(found)} pre-labels are shown on train items." if found else "None is.",
+            description=(
+                f"{len(found)} pre-labels are shown on train items." if found else "No train item shows a pre-label."
+            ),
             metadata={"items": table([row._asdict() for row in found[:_MOST_ROWS]])},
         )
 

@@ -173,11 +173,16 @@ def _follow(process: subprocess.Popen[bytes], ledger: Ledger, run_id: str) -> No
 def _doing(ledger: Ledger, run_id: str) -> str:
     run = runs.get(ledger, run_id)
     if run.status is Status.QUEUED:
-        place = runs.position(ledger, run_id)
-        # The run's own process needs a moment to take a turn that is free.
-        return f"run {run_id}: starting" if place == 1 else f"run {run_id}: waiting #{place}"
+        return f"run {run_id}: {_waiting(ledger, run_id)}"
     step = run.progress.step if run.progress else ""
     return f"run {run_id}: {run.status}" + (f": {step}" if step and not run.status.has_ended else "")
+
+
+def _waiting(ledger: Ledger, run_id: str) -> str:
+    place = runs.position(ledger, run_id)
+    # The run's own process needs a moment to take a turn that is free.
+    is_free = not any(other.status.is_active for other in runs.list_runs(ledger))
+    return "starting" if place == 1 and is_free else f"waiting #{place}"
 
 
 def _wait_or_kill(process: subprocess.Popen[bytes], seconds: float) -> None:

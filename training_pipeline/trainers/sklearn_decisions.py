@@ -287,11 +287,14 @@ DECISIONS: Mapping[str, type[Decision]] = {
 
 
 def _class_logits(estimator: Any, features: Features, n_classes: int) -> Logits | None:
-    """Return logits (n, K): log probabilities, else margins (two classes: zero and the margin), else None."""
+    """Return logits (n, K): log probabilities, else margins (two classes: zero and the margin), else None.
+
+    Margins between pairs of classes (`ovo`) are none of a class, though three classes have as many.
+    """
     if hasattr(estimator, "predict_proba"):
         probabilities = np.asarray(estimator.predict_proba(features), dtype=np.float64)
         return np.log(np.maximum(probabilities, _SMALLEST_PROBABILITY))
-    if not hasattr(estimator, "decision_function"):
+    if not hasattr(estimator, "decision_function") or getattr(estimator, "decision_function_shape", "ovr") == "ovo":
         return None
     margins = np.asarray(estimator.decision_function(features), dtype=np.float64)
     if margins.ndim == 1:

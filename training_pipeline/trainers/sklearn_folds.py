@@ -32,14 +32,15 @@ def plan_left_out(classes: Rows, groups: Sequence[str | None], seed: int) -> Lef
     """Plan for rows of these classes (n,); rows that share a group that is not None are left out together.
 
     Every fold holds about its share of each class. A row whose class would be gone from the other rows is not left
-    out. The same rows and seed give the same plan.
+    out; where all rows share a group there is no fold. The same rows and seed give the same plan.
     """
     n = len(classes)
     n_folds = N_FOLDS if n < HELD_BACK_FROM else n // N_HELD_BACK
     fold_of = _deal(classes, groups, n_folds, np.random.default_rng(seed))
     used = range(n_folds if n < ONE_FOLD_FROM else 1)
-    folds = tuple(_keeping_classes(np.flatnonzero(fold_of == fold), fold_of != fold, classes) for fold in used)
-    return LeftOutPlan(folds, refit=n < HELD_BACK_FROM)
+    folds = [_keeping_classes(np.flatnonzero(fold_of == fold), fold_of != fold, classes) for fold in used]
+    left_out = tuple(fold for fold in folds if len(fold))
+    return LeftOutPlan(left_out, refit=n < HELD_BACK_FROM or not left_out)
 
 
 def _deal(classes: Rows, groups: Sequence[str | None], n_folds: int, rng: np.random.Generator) -> Rows:

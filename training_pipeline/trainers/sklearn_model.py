@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -29,19 +29,18 @@ from training_pipeline.trainers.sklearn_folds import LeftOutPlan, Rows, plan_lef
 from training_pipeline.trainers.sklearn_items import TrainItems, labels_to_tell_apart, read_train, refuse_too_little
 from training_pipeline.trainers.sklearn_paths import EstimatorSpec, Role
 from training_pipeline.trainers.sklearn_storage import StoredModel, load_model, save_model
-
-if TYPE_CHECKING:
-    from training_pipeline.trainers.sklearn_text import SklearnTextParams
-
-DEFAULT_CLASSIFIER = "sklearn.linear_model.LogisticRegression"
-DEFAULT_REGRESSOR = "sklearn.linear_model.Ridge"
-DEFAULT_VECTORIZER = "sklearn.feature_extraction.text.TfidfVectorizer"
+from training_pipeline.trainers.sklearn_text import (
+    DEFAULT_CLASSIFIER,
+    DEFAULT_REGRESSOR,
+    DEFAULT_VECTORIZER,
+    SklearnTextParams,
+)
 
 # Words and pairs of words, in at least one of 50,000 items: rarer ones would make the vocabulary grow with the study.
 # Rows have length one, for which SAGA converges in tens of passes where L-BFGS takes ten times as long.
 DEFAULT_KWARGS: Mapping[str, Mapping[str, Any]] = {
     DEFAULT_CLASSIFIER: {"C": 10.0, "solver": "saga", "tol": 1e-2, "max_iter": 1000},
-    DEFAULT_REGRESSOR: {},
+    DEFAULT_REGRESSOR: {"alpha": 0.3},
     DEFAULT_VECTORIZER: {"ngram_range": (1, 2), "sublinear_tf": True, "min_df": 2e-5, "dtype": np.float32},
 }
 
@@ -219,21 +218,27 @@ def _plan(job: Job[SklearnTextParams], items: TrainItems, targets: Targets) -> L
 
 def _calibration(work: _Work, model: TextModel, *, gives_logits: bool) -> Calibration:
     """Return what became of the confidences. A fold that cannot be fitted is a reason, not a failure."""
-    if work.job.schema.kind == "continuous":
-        return Calibration(applied=False, reason="a number has no confidence")
-    if not work.job.params.calibrate:
-        return Calibration(applied=False, reason="calibrate is false")
-    if not work.plan.folds:
-        return Calibration(applied=False, reason=f"fewer than {MIN_ITEMS} items in the train split")
-    if not gives_logits:
-        path = work.recipe.estimator.path
-        return Calibration(applied=False, reason=f"{path} gives neither probabilities nor a margin per label")
+    why_not = _why_not_calibrated(work, gives_logits=gives_logits)
+    if why_not is not None:
+        return Calibration(applied=False, reason=why_not)
     work.job.report.step("calibrating")
     try:
         parts = [_left_out_logits(work, fold, model) for fold in work.plan.folds]
     except WorkerError as error:
         return Calibration(applied=False, reason=f"it could not be fitted on a part of train: {error.message}")
     return _judge(np.concatenate(parts), work.targets[np.concatenate(work.plan.folds)], work.job.seed)
+
+
+def _why_not_calibrated(work: _Work, *, gives_logits: bool) -> str | None:
+    if work.job.schema.kind == "continuous":
+        return "a number has no confidence"
+    if not work.job.params.calibrate:
+        return "calibrate is false"
+    if len(work.items) < MIN_ITEMS:
+        return f"fewer than {MIN_ITEMS} items in the train split"
+    if not gives_logits:
+        return f"{work.recipe.estimator.path} gives neither probabilities nor a margin per label"
+    return None if work.plan.folds else "no item can be left out: all share one group"
 
 
 def _left_out_logits(work: _Work, fold: Rows, model: TextModel) -> Any:

@@ -13,6 +13,12 @@ from training_pipeline.bundle.manifest import SchemaSpec
 from training_pipeline.trainers.base import Fitted, Job, Predictor, Trainer
 from training_pipeline.trainers.params import param
 
+DEFAULT_CLASSIFIER = "sklearn.linear_model.LogisticRegression"
+DEFAULT_REGRESSOR = "sklearn.linear_model.Ridge"
+DEFAULT_VECTORIZER = "sklearn.feature_extraction.text.TfidfVectorizer"
+
+_MODEL = "training_pipeline.trainers.sklearn_model"
+
 
 @dataclass(frozen=True)
 class SklearnTextParams:
@@ -20,16 +26,17 @@ class SklearnTextParams:
 
     classifier: str | None = param(
         "Dotted path of a classifier, or of a regressor for a continuous schema; a class of sklearn or of a package in "
-        "allowed_modules. null: sklearn.linear_model.LogisticRegression, for continuous sklearn.linear_model.Ridge",
+        f"allowed_modules. null: {DEFAULT_CLASSIFIER}, for continuous {DEFAULT_REGRESSOR}",
         None,
     )
     classifier_kwargs: Mapping[str, Any] = param(
-        "Arguments of the classifier. LogisticRegression starts from C 10, solver saga, tol 0.01, max_iter 1000",
+        "Arguments of the classifier. LogisticRegression starts from C 10, solver saga, tol 0.01, max_iter 1000; Ridge "
+        "from alpha 0.3",
         {},
     )
     vectorizer: str = param(
         "Dotted path of a text vectorizer; a class of sklearn or of a package in allowed_modules",
-        "sklearn.feature_extraction.text.TfidfVectorizer",
+        DEFAULT_VECTORIZER,
     )
     vectorizer_kwargs: Mapping[str, Any] = param(
         "Arguments of the vectorizer. TfidfVectorizer starts from ngram_range [1, 2], sublinear_tf, min_df 0.00002",
@@ -56,12 +63,13 @@ class SklearnText(Trainer[SklearnTextParams]):
         """Import scikit-learn's text and linear modules and skops.
 
         scikit-learn imports pandas wherever it is installed, to know its missing values; texts have none, and a third
-        of a second is a tenth of a short run. Whoever imports pandas afterwards gets it.
+        of a second is a tenth of a short run. None in its place is Python's way to say that it is not there; who asks
+        for it later gets it.
         """
         if "pandas" in sys.modules:
             _import_all()
             return
-        sys.modules["pandas"] = None  # type: ignore[assignment]  Python's way of saying that it is not there
+        sys.modules["pandas"] = None  # type: ignore[assignment]
         try:
             _import_all()
         finally:
@@ -80,9 +88,6 @@ class SklearnText(Trainer[SklearnTextParams]):
         cls.warm_up()
         predictor: Predictor = import_module(_MODEL).load_text_model(directory, allowed_modules)
         return predictor
-
-
-_MODEL = "training_pipeline.trainers.sklearn_model"
 
 
 def _import_all() -> None:

@@ -19,6 +19,7 @@ from contextlib import suppress
 from types import FrameType
 
 SECONDS_BETWEEN_LOOKS = 0.2
+_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -45,6 +46,8 @@ def process_start(pid: int) -> str | None:
 
 def hold(owner: str, grace_seconds: float, command: list[str]) -> int:
     """Run the command on a leash held by `owner` ("pid:start"); return the exit status to end with."""
+    with suppress(PermissionError):  # it leads a session already
+        os.setsid()
     signals = _listen()
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     child = _start(command)
@@ -80,7 +83,7 @@ def _listen() -> int:
     receiving, sending = os.pipe()
     os.set_blocking(sending, False)
     signal.set_wakeup_fd(sending, warn_on_full_buffer=False)
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
+    for number in _SIGNALS:
         signal.signal(number, _leave_to_pipe)
     return receiving
 
@@ -90,9 +93,11 @@ def _leave_to_pipe(number: int, frame: FrameType | None) -> None:
 
 
 def _start(command: list[str]) -> int:
+    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # one that comes before the command is there waits for it
     pid = os.fork()
     if pid == 0:
         _become(command)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     with suppress(PermissionError, ProcessLookupError):  # the child did it first, or is gone already
         os.setpgid(pid, pid)
     return pid
@@ -104,8 +109,9 @@ def _become(command: list[str]) -> None:
         os.setpgid(0, 0)
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         signal.set_wakeup_fd(-1)
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
+        for number in _SIGNALS:
             signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
         os.execvp(command[0], command)  # noqa: S606
     except OSError as error:
         print(f"{command[0]} could not be started: {error.strerror}", file=sys.stderr, flush=True)  # noqa: T201

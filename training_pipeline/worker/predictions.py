@@ -59,14 +59,17 @@ def write_predictions(
     """
     partial = path.with_name(f"{path.name}.partial")
     count = 0
-    with partial.open("wb") as file:
-        for count, prediction in enumerate(predictions, start=1):
-            file.write(json_line(prediction_record(prediction, schema)))
-            if count % _LINES_A_PROGRESS == 0:
-                progress(count)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
+    try:
+        with partial.open("wb") as file:
+            for count, prediction in enumerate(predictions, start=1):
+                file.write(json_line(prediction_record(prediction, schema)))
+                if count % _LINES_A_PROGRESS == 0:
+                    progress(count)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
     return count
 
 

@@ -1,18 +1,17 @@
-"""The fresh process that loads a saved model and predicts with it: `python -m training_pipeline.worker.reload`.
+"""The fresh process that loads a saved model and predicts with it.
 
-It is started when the fit starts, so that importing the trainer's libraries costs no time of its own, and waits for a
-line on stdin before it touches the model. Replies are JSON lines on a pipe of their own: whatever libraries print goes
-to stdout and disturbs nobody.
+It is there before the fit begins and waits until it is told that the model is saved. Replies are JSON lines on a pipe
+of their own: whatever libraries print goes to stdout and disturbs nobody.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import traceback
-from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 from training_pipeline.bundle.files import json_line
 from training_pipeline.bundle.reader import Bundle
@@ -21,7 +20,9 @@ from training_pipeline.worker.artifacts import MODEL_DIRECTORY, check_model
 from training_pipeline.worker.errors import ExitStatus, failure_of
 from training_pipeline.worker.limits import peak_rss_mb
 from training_pipeline.worker.predictions import PREDICTIONS_FILE, rows_to_predict, write_predictions
-from training_pipeline.worker.spec import WorkerSpec, read_spec
+from training_pipeline.worker.spec import WorkerSpec
+
+PREDICT = b"predict\n"
 
 
 class _Replies:
@@ -39,8 +40,10 @@ class _Replies:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        if not isinstance(error, Exception) or isinstance(error, BrokenPipeError):
+        if not isinstance(error, Exception):
             return False
+        if isinstance(error, BrokenPipeError):
+            return True  # the worker is gone: nobody listens
         traceback.print_exception(error)
         failure = failure_of(error)
         code, message = failure.code, failure.message
@@ -65,17 +68,19 @@ def predict_with_saved_model(spec: WorkerSpec, replies: _Replies) -> None:
     replies.send(done=count, peak_rss_mb=peak_rss_mb())
 
 
-def main(arguments: list[str]) -> int:
-    """Take the path of a spec and the descriptor of the pipe for replies; wait for a line on stdin; predict."""
-    spec_path, descriptor = arguments
-    with _Replies(int(descriptor)) as replies:
-        spec = read_spec(Path(spec_path))
-        trainer(spec.trainer).warm_up()
-        if sys.stdin.readline():
-            predict_with_saved_model(spec, replies)
-        return ExitStatus.DONE
-    return ExitStatus.FAILED
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+def live_apart(spec: WorkerSpec, requests: int, replies: int) -> NoReturn:
+    """Be the fresh process, just forked: wait for `PREDICT` on one pipe, predict, reply on the other, and end."""
+    status = ExitStatus.FAILED
+    try:
+        sys.argv = [__file__]  # for libraries and people who ask which of the two processes this is
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_DFL)
+        with _Replies(replies) as pipe:
+            if os.read(requests, len(PREDICT)):
+                predict_with_saved_model(spec, pipe)
+            status = ExitStatus.DONE
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(status)  # what the parent would do at its end is not for this process to do

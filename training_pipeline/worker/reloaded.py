@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import os
-import subprocess
-import sys
+import signal
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -16,10 +17,11 @@ from typing import Any, Self
 
 from training_pipeline.bundle.files import json_line
 from training_pipeline.worker.errors import WorkerError
+from training_pipeline.worker.reload import PREDICT, live_apart
+from training_pipeline.worker.spec import WorkerSpec
 
 N_CHECKED = 200
 _TOLERANCE = 1e-9
-_PACKAGE_ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
@@ -31,19 +33,24 @@ class Reloaded:
 
 
 class ReloadedModel:
-    """The fresh process of one run. Leaving the `with` block ends it."""
+    """The fresh process of one run. Leaving the `with` block ends it.
 
-    def __init__(self, spec_path: Path) -> None:
-        receiving, sending = os.pipe()
-        search_path = os.pathsep.join(filter(None, (str(_PACKAGE_ROOT), os.environ.get("PYTHONPATH"))))
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "training_pipeline.worker.reload", str(spec_path), str(sending)],
-            stdin=subprocess.PIPE,
-            pass_fds=(sending,),
-            env=os.environ | {"PYTHONPATH": search_path},
-        )
-        os.close(sending)
-        self._replies = os.fdopen(receiving, "rb")
+    It is forked before the fit, with the trainer's libraries imported and nothing else done: they are neither imported
+    nor held in memory twice, and all that it will know of the model is what was saved.
+    """
+
+    def __init__(self, spec: WorkerSpec) -> None:
+        heard, self._requests = os.pipe()
+        replies, told = os.pipe()
+        gc.freeze()  # a collection in either process would copy all the memory that the two share
+        self._pid: int | None = os.fork()
+        if self._pid == 0:
+            os.close(self._requests)
+            os.close(replies)
+            live_apart(spec, heard, told)
+        os.close(heard)
+        os.close(told)
+        self._replies = os.fdopen(replies, "rb")
 
     def __enter__(self) -> Self:
         return self
@@ -51,19 +58,16 @@ class ReloadedModel:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._process.kill()
-        self._process.wait()
+        os.close(self._requests)
         self._replies.close()
+        if self._pid is not None:
+            os.kill(self._pid, signal.SIGKILL)
+            self._wait_for_end()
 
     def start_predicting(self) -> None:
         """Tell the process that the model is saved."""
-        requests = self._process.stdin
-        try:
-            if requests is not None:
-                requests.write(b"predict\n")
-                requests.close()
-        except BrokenPipeError:
-            return  # it ended before; its replies, or their absence, say why
+        with suppress(BrokenPipeError):  # it ended before; its replies, or their absence, say why
+            os.write(self._requests, PREDICT)
 
     def wait(self, progress: Callable[[int], None]) -> Reloaded:
         """Wait for the predictions, telling `progress` their count. Raises WorkerError as the process reports it."""
@@ -75,7 +79,13 @@ class ReloadedModel:
                 progress(reply["done"])
                 return Reloaded(reply["done"], reply["peak_rss_mb"])
             progress(reply["current"])
-        raise _ended_early(self._process.wait())
+        raise _ended_early(self._wait_for_end())
+
+    def _wait_for_end(self) -> int:
+        """Wait for the process and return its exit status, -n where signal n ended it."""
+        status = 0 if self._pid is None else os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+        self._pid = None
+        return status
 
 
 def first_records(predictions_file: Path, n: int = N_CHECKED) -> list[dict[str, Any]]:

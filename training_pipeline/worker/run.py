@@ -92,7 +92,8 @@ def run(spec_path: Path) -> int:
         stop_when_told(lambda failure: _stop(failure, events), spec.limits.max_wall_seconds)
         apply_limits(spec.limits)
         task = _prepare(spec, events)
-        with ReloadedModel(spec_path) as copy:
+        task.trainer.warm_up()
+        with ReloadedModel(spec) as copy:
             _train(task, events, copy)
     return outcome.status
 
