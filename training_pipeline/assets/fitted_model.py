@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Mapping
-from typing import Any
 
 import dagster as dg
 
@@ -11,12 +10,12 @@ from training_pipeline.assets.tables import table
 from training_pipeline.jobs.config import Training
 from training_pipeline.ledger import runs
 from training_pipeline.ledger.database import Ledger
-from training_pipeline.ledger.records import Cost, Progress, RunRecord, Status
+from training_pipeline.ledger.records import Cost, Progress, Status
 from training_pipeline.resources.local import LocalBackend
 from training_pipeline.resources.outcome import result_of
 from training_pipeline.resources.pipes import Event, WorkerClient
 from training_pipeline.run_directory import RunDirectory
-from training_pipeline.run_request import resolve
+from training_pipeline.run_request import RunRequest, resolve
 from training_pipeline.slugs import slug
 from training_pipeline.study.config import Study
 from training_pipeline.study.schemas import Schema
@@ -46,7 +45,10 @@ def fitted_model_asset(study: Study, schema: Schema) -> dg.AssetsDefinition:
         with stage(context, study, ledger, schema, "fitted_model") as at:
             refuse_alone(at, schema, "fitted_model")
             directory = RunDirectory(study.runs_dir / at.run.run_id)
-            spec = _spec(study, schema, at.run)
+            # Resolved again now: the study may have changed while the run waited.
+            request = resolve(study, schema.name, at.run.trainer, at.run.backend, at.run.requested_params)
+            spec = _spec(study, request, at.run.run_id)
+            runs.record(ledger, at.run.run_id, params=request.params, param_sources=request.param_sources)
             write_spec(spec, directory.spec)
             runs.advance(ledger, at.run.run_id, Status.RUNNING)
             follower = _Follower(ledger, at.run.run_id)
@@ -63,7 +65,6 @@ def fitted_model_asset(study: Study, schema: Schema) -> dg.AssetsDefinition:
             runs.record(
                 ledger,
                 at.run.run_id,
-                params=spec.params,
                 metrics=metrics,
                 artifact_dir=str(directory.artifacts),
                 model_version=result["model_version"],
@@ -75,6 +76,7 @@ def fitted_model_asset(study: Study, schema: Schema) -> dg.AssetsDefinition:
             metadata={
                 "trainer": at.run.trainer,
                 "params": dict(spec.params),
+                "params from": dict(request.param_sources),
                 "backend": at.run.backend,
                 "labels": ", ".join(result.get("label_order", ())) or "none",
                 "metrics": table([{"metric": key, "value": value} for key, value in metrics.items()]),
@@ -107,19 +109,16 @@ class _Follower:
             runs.report_progress(self._ledger, self._run_id, progress)
 
 
-def _spec(study: Study, schema: Schema, run: RunRecord) -> WorkerSpec:
-    # Resolved again now: the study may have changed while the run waited.
-    request = resolve(study, schema.name, run.trainer, run.backend, run.requested_params)
-    directory = RunDirectory(study.runs_dir / run.run_id)
+def _spec(study: Study, request: RunRequest, run_id: str) -> WorkerSpec:
+    directory = RunDirectory(study.runs_dir / run_id)
     settings = study.training
-    params: dict[str, Any] = dict(request.params)
     return WorkerSpec(
-        run_id=run.run_id,
-        trainer=run.trainer,
-        schema=schema.name,
+        run_id=run_id,
+        trainer=request.trainer,
+        schema=request.schema.name,
         bundle_dir=directory.bundle.relative_to(directory.path),
         artifacts_dir=directory.artifacts.relative_to(directory.path),
-        params=params,
+        params=request.params,
         seed=settings.split_seed,
         limits=Limits(settings.max_wall_seconds, settings.max_ram_mb, settings.device, settings.num_threads),
         allowed_modules=settings.allowed_modules,

@@ -21,6 +21,7 @@ from training_pipeline.study.training import TrainingConfig
 
 CONFIG_NAME = "config.yaml"
 TRAINING_NAME = "training.yaml"
+TRAINING_VARIABLE = "TRAINING_PIPELINE_TRAINING"
 DATABASE_NAME = "project.sqlite"
 
 
@@ -95,9 +96,9 @@ def load_study(path: str | Path, training_file: Path | None = None) -> Study:
 def check_study(path: str | Path, training_file: Path | None = None) -> CheckedStudy:
     """Read a study's config, the YAML file or the folder that holds config.yaml, and check all of it.
 
-    The model_training block is that of `training_file`, else of training.yaml beside the config, else of the config.
-    Items and answers are not read: the time does not depend on how many there are. ConfigError, naming file, line and
-    column, where a file cannot be read or is not YAML.
+    The model_training block is that of `training_file`, else of the file that TRAINING_PIPELINE_TRAINING names, else of
+    training.yaml beside the config, else of the config itself. Items and answers are not read: the time does not depend
+    on how many there are. ConfigError, naming file, line and column, where a file cannot be read or is not YAML.
     """
     config = read_document(_config_path(Path(path)))
     findings = _sources(config, training_file)
@@ -121,8 +122,9 @@ def _config_path(path: Path) -> Path:
 
 def _sources(config: Document, training_file: Path | None) -> Findings:
     """Return findings that know where the block stands: a file of its own may hold it bare or under its name."""
-    path = training_file or config.path.parent / TRAINING_NAME
-    if training_file is None and not path.is_file():
+    named = training_file or os.environ.get(TRAINING_VARIABLE)
+    path = Path(named) if named else config.path.parent / TRAINING_NAME
+    if not named and not path.is_file():
         return Findings(config, config)
     block = read_document(path.absolute())
     return Findings(config, block, bare=BLOCK not in block.values)

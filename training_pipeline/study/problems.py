@@ -34,8 +34,15 @@ class Problem:
     column: int | None = None
 
     def __str__(self) -> str:
-        where = f" ({self.file.name}, line {self.line}, column {self.column})" if self.file else ""
-        return "\n".join([f"{self.path}{where}", f"    {self.message}", *([f"    {self.hint}"] if self.hint else [])])
+        """Return it as a paragraph: the key and its place, what is wrong, the mend."""
+        return "\n    ".join(filter(None, (self._where(), self.message, self.hint)))
+
+    def in_one_line(self) -> str:
+        """Return it as one line."""
+        return " ".join(filter(None, (f"{self._where()}:", self.message, self.hint)))
+
+    def _where(self) -> str:
+        return f"{self.path} ({self.file.name}, line {self.line}, column {self.column})" if self.file else self.path
 
 
 @dataclass(frozen=True)

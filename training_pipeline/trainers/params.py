@@ -143,7 +143,7 @@ def config_only_params(params_class: type[ParamsClass]) -> tuple[str, ...]:
 
 
 def _described(entry: Field[Any], options: tuple[Any, ...]) -> ParamDescription:
-    nested = _nested(options)
+    nested = nested_params(options)
     return ParamDescription(
         name=entry.name,
         type=_type_name(options),
@@ -156,7 +156,7 @@ def _described(entry: Field[Any], options: tuple[Any, ...]) -> ParamDescription:
     )
 
 
-def _nested(options: tuple[Any, ...]) -> type[ParamsClass] | None:
+def nested_params(options: tuple[Any, ...]) -> type[ParamsClass] | None:
     """Return the params class among the types of a field: that of a param that is a map of its own."""
     return next((option for option in options if isinstance(option, type) and is_dataclass(option)), None)
 
@@ -188,7 +188,7 @@ def _check_value(
     fitting = next((option for option in options if _is_of(option, value)), None)
     if fitting is None:
         yield ParamProblem(path, f"Must be {description.type}, not {shown(value)}.", _mend(options, value))
-    elif (nested := _nested((fitting,))) is not None:
+    elif (nested := nested_params((fitting,))) is not None:
         yield from _check(trainer, nested, value, path)
     elif fitting is Mapping and (reason := _not_plain(value)):
         yield ParamProblem(path, f"Must hold plain values; it holds {reason}.", "Put a text in quotes.")
@@ -239,7 +239,7 @@ def _built(params_class: type[P], values: Mapping[str, Any]) -> P:
 
 
 def _converted(options: tuple[Any, ...], value: Any) -> Any:
-    nested = _nested(options)
+    nested = nested_params(options)
     if isinstance(value, dict) and nested is not None:
         return _built(nested, value)
     return tuple(value) if isinstance(value, list) else value
