@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+CGROUP = Path("/sys/fs/cgroup")
+"""Where Linux tells a container what it may use."""
+
 _MIB = 1024 * 1024
 _NVIDIA_SMI = (
     "nvidia-smi",
@@ -134,6 +137,6 @@ def _cgroup_cores() -> int | None:
 
 def _cgroup_text(name: str) -> str | None:
     try:
-        return Path("/sys/fs/cgroup", name).read_text().strip()
+        return (CGROUP / name).read_text().strip()
     except OSError:
         return None

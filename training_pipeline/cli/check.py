@@ -65,7 +65,7 @@ def _print_facts(facts: LocalFacts) -> None:
         {
             "trainer": one.trainer,
             "packages": f"missing: {', '.join(one.missing)}" if one.missing else "all here",
-            "": "" if one.available else "not available in this version",
+            "": "" if one.available else "in a later version",
         }
         for one in facts.trainers
     ]

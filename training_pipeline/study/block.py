@@ -22,6 +22,8 @@ _SECTIONS: Mapping[str, type[BaseModel]] = {
     "tiling": TilingConfig,
 }
 _READ_KEY_BY_KEY = frozenset({*_SECTIONS, "backends", "trainer_params"})
+_LEVELS_OF_KEYS = 3
+"""Sections, their keys, and theirs: a backend's or a trainer's params. What is below is the trainer's business."""
 _OTHER_NAMES_OF_SPLITS = {
     "training": "train",
     "validation": "val",
@@ -40,10 +42,10 @@ class ReadBlock:
     nothing may run on it while there are problems.
     """
 
-    raw: Mapping[Any, Any]
+    raw: Mapping[str, Any]
     training: TrainingConfig
 
-    def raw_section(self, name: str) -> Mapping[Any, Any]:
+    def raw_section(self, name: str) -> Mapping[str, Any]:
         """Return a section as it stands in the file, empty where it is not one."""
         section = self.raw.get(name)
         return section if isinstance(section, dict) else {}
@@ -58,6 +60,7 @@ class ReadBlock:
 
 def read_block(raw: Mapping[Any, Any], findings: Findings) -> ReadBlock:
     """Return the block; what is wrong with its keys, their types and their ranges goes to `findings`."""
+    raw = _with_text_keys(raw, _LEVELS_OF_KEYS)
     training = _read_training(raw, findings)
     block = ReadBlock(raw, training)
     _check_splits(block, findings)
@@ -68,7 +71,15 @@ def read_block(raw: Mapping[Any, Any], findings: Findings) -> ReadBlock:
     return block
 
 
-def _read_training(raw: Mapping[Any, Any], findings: Findings) -> TrainingConfig:
+def _with_text_keys(values: Mapping[Any, Any], levels: int) -> dict[str, Any]:
+    """Return the mapping with the texts of its keys: one that YAML takes for a number or a boolean is known by that."""
+    return {
+        str(key): _with_text_keys(value, levels - 1) if levels > 1 and isinstance(value, dict) else value
+        for key, value in values.items()
+    }
+
+
+def _read_training(raw: Mapping[str, Any], findings: Findings) -> TrainingConfig:
     try:
         return TrainingConfig.model_validate(raw)
     except ValidationError as error:
@@ -79,16 +90,15 @@ def _read_training(raw: Mapping[Any, Any], findings: Findings) -> TrainingConfig
         return TrainingConfig.model_validate(_readable(raw, details))
 
 
-def _readable(raw: Mapping[Any, Any], details: list[ErrorDetails]) -> dict[Any, Any]:
+def _readable(raw: Mapping[str, Any], details: list[ErrorDetails]) -> dict[str, Any]:
     """Return the block without the keys that have errors: a section loses the key, anything else is left out whole."""
-    # By their texts: of a key that is no text, the error's location may have only that.
-    unreadable = {tuple(map(str, one["loc"][: 2 if one["loc"][0] in _READ_KEY_BY_KEY else 1])) for one in details}
+    unreadable = {one["loc"][: 2 if one["loc"][0] in _READ_KEY_BY_KEY else 1] for one in details}
     return {
-        key: {k: v for k, v in value.items() if (str(key), str(k)) not in unreadable}
+        key: {k: v for k, v in value.items() if (key, k) not in unreadable}
         if key in _READ_KEY_BY_KEY and isinstance(value, dict)
         else value
         for key, value in raw.items()
-        if (str(key),) not in unreadable
+        if (key,) not in unreadable
     }
 
 
@@ -155,7 +165,8 @@ def _wrong_value(_path: KeyPath, details: ErrorDetails) -> tuple[str, str]:
 
 def _mend(kind: str, value: object, context: Mapping[str, Any]) -> str:
     if kind == "literal_error":
-        return near_miss(value, context["expected"].replace(" or ", ", ").split(", "))
+        choices = context["expected"].replace(" or ", ", ").split(", ")
+        return "Did you mean cuda?" if value == "gpu" and "cuda" in choices else near_miss(value, choices)
     return _MENDS[kind](value) if kind in _MENDS else ""
 
 
@@ -192,7 +203,6 @@ _MENDS: Mapping[str, Callable[[object], str]] = {
 _TELL: Mapping[str, Callable[[KeyPath, ErrorDetails], tuple[str, str]]] = {
     "sentence": _own_sentence,
     "extra_forbidden": _unknown_key,
-    "invalid_key": _unknown_key,
     "missing": _missing,
     "union_tag_not_found": _missing,
     "union_tag_invalid": _unknown_type,
@@ -233,7 +243,7 @@ def _check_exclusive(block: ReadBlock, findings: Findings) -> None:
             findings.add((BLOCK, section, key), f"Stands in place of {other}, which is given too.", "Keep one of them.")
 
 
-def _warn_of_unknown(raw: Mapping[Any, Any], model: type[BaseModel], path: KeyPath, findings: Findings) -> None:
+def _warn_of_unknown(raw: Mapping[str, Any], model: type[BaseModel], path: KeyPath, findings: Findings) -> None:
     for key in at_most(key for key in raw if key not in model.model_fields):
         near = near_miss(key, model.model_fields)
         findings.warn((BLOCK, *path, key), "No such key, so it changes nothing.", near or "Delete it.")

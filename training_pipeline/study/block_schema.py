@@ -46,7 +46,14 @@ def block_schema() -> dict[str, Any]:
     schema = TrainingConfig.model_json_schema()
     trainers = {name: params_schema(registry.params_class(name)) for name in registry.NAMES}
     described = schema["properties"]["trainer_params"]["description"]
-    schema["properties"]["trainer_params"] = {"type": "object", "description": described, "properties": trainers}
+    schema["properties"]["trainer_params"] = {
+        "type": "object",
+        "description": described,
+        "default": {},
+        "properties": trainers,
+        "propertyNames": {"minLength": 1},
+        "additionalProperties": {"type": ["object", "null"]},
+    }
     return {"$schema": GenerateJsonSchema.schema_dialect, **schema, "title": "model_training"}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from training_pipeline.study.backends import LOCAL
@@ -146,7 +146,7 @@ def _check_learnable(
             )
 
 
-def _is_local(block: ReadBlock, name: Hashable) -> bool:
+def _is_local(block: ReadBlock, name: str) -> bool:
     backend = block.raw_section("backends").get(name)
     return name == LOCAL or (isinstance(backend, dict) and backend.get("type") == LOCAL)
 

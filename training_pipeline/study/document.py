@@ -25,8 +25,8 @@ else:
     SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast where PyYAML came with libyaml
 
 MAX_DEPTH = 50
-MAX_VALUES = 300_000
-"""What a file may hold: two seconds of reading. Aliases count as often as they are used."""
+MAX_VALUES = 200_000
+"""What a file may hold: a few seconds of reading. Aliases count as often as they are used."""
 
 KeyPath: TypeAlias = tuple[Hashable, ...]
 """Keys of mappings and positions in lists, from the top of a file."""
