@@ -60,8 +60,10 @@ class Ran:
 
     @property
     def run(self) -> RunRecord:
-        """The newest run of the ledger."""
-        return runs.list_runs(self.ledger)[0]
+        """The training run that this Dagster run was, else the newest one of the ledger."""
+        listed = runs.list_runs(self.ledger)
+        own = self.result.dagster_run.run_id
+        return next((run for run in listed if run.dagster_run_id == own), listed[0])
 
     @property
     def directory(self) -> RunDirectory:

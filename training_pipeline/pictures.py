@@ -44,7 +44,7 @@ def confusion_svg(agreed: Sequence[str], predicted: Sequence[str], counts: Seque
 
 def _cell(x: float, y: float, count: int, share: float) -> str:
     red, green, blue = (round(255 + share * (end - 255)) for end in (23, 78, 134))
-    colour = "#ffffff" if share > 0.5 else "#1a1a1a"
+    colour = "#ffffff" if share > 0.75 else "#1a1a1a"  # both keep a contrast of 4 to 1 or more
     return (
         f'<rect x="{x}" y="{y}" width="{_CELL - 2}" height="{_CELL - 2}" rx="3" '
         f'fill="rgb({red},{green},{blue})" stroke="#d0d7de"/>'

@@ -15,11 +15,12 @@ from training_pipeline.resources.local import LocalBackend
 from training_pipeline.resources.outcome import result_of
 from training_pipeline.resources.pipes import Event, WorkerClient
 from training_pipeline.run_directory import RunDirectory
-from training_pipeline.run_request import RunRequest, resolve
+from training_pipeline.run_request import param_sources
 from training_pipeline.slugs import slug
 from training_pipeline.study.config import Study
 from training_pipeline.study.schemas import Schema
-from training_pipeline.worker.spec import Limits, WorkerSpec, write_spec
+from training_pipeline.worker.spec import write_spec
+from training_pipeline.worker_spec import worker_spec
 
 
 def fitted_model_asset(study: Study, schema: Schema) -> dg.AssetsDefinition:
@@ -45,11 +46,10 @@ def fitted_model_asset(study: Study, schema: Schema) -> dg.AssetsDefinition:
         with stage(context, study, ledger, schema, "fitted_model") as at:
             refuse_alone(at, schema, "fitted_model")
             directory = RunDirectory(study.runs_dir / at.run.run_id)
-            # Resolved again now: the study may have changed while the run waited.
-            request = resolve(study, schema.name, at.run.trainer, at.run.backend, at.run.requested_params)
-            spec = _spec(study, request, at.run.run_id)
-            runs.record(ledger, at.run.run_id, params=request.params, param_sources=request.param_sources)
+            spec = worker_spec(study, at.run)
             write_spec(spec, directory.spec)
+            sources = param_sources(study, at.run.trainer, at.run.requested_params)
+            runs.record(ledger, at.run.run_id, params=spec.params, param_sources=sources)
             runs.advance(ledger, at.run.run_id, Status.RUNNING)
             follower = _Follower(ledger, at.run.run_id)
             started = time.monotonic()
@@ -76,7 +76,7 @@ def fitted_model_asset(study: Study, schema: Schema) -> dg.AssetsDefinition:
             metadata={
                 "trainer": at.run.trainer,
                 "params": dict(spec.params),
-                "params from": dict(request.param_sources),
+                "params from": sources,
                 "backend": at.run.backend,
                 "labels": ", ".join(result.get("label_order", ())) or "none",
                 "metrics": table([{"metric": key, "value": value} for key, value in metrics.items()]),
@@ -107,19 +107,3 @@ class _Follower:
         elif event["event"] == "progress":
             progress = Progress(event["phase"], event["current"], event["total"])
             runs.report_progress(self._ledger, self._run_id, progress)
-
-
-def _spec(study: Study, request: RunRequest, run_id: str) -> WorkerSpec:
-    directory = RunDirectory(study.runs_dir / run_id)
-    settings = study.training
-    return WorkerSpec(
-        run_id=run_id,
-        trainer=request.trainer,
-        schema=request.schema.name,
-        bundle_dir=directory.bundle.relative_to(directory.path),
-        artifacts_dir=directory.artifacts.relative_to(directory.path),
-        params=request.params,
-        seed=settings.split_seed,
-        limits=Limits(settings.max_wall_seconds, settings.max_ram_mb, settings.device, settings.num_threads),
-        allowed_modules=settings.allowed_modules,
-    )

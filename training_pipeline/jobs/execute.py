@@ -1,12 +1,12 @@
-"""The process that carries out one run: `python -m training_pipeline.jobs.execute CONFIG RUN_ID`.
+"""One run, carried out in this process.
 
-The run is in the ledger already; this process takes its turn, runs the schema's job in itself, and ends.
+The run is in the ledger already; it takes its turn, the schema's job runs, and the run has ended.
 """
 
 from __future__ import annotations
 
 import signal
-import sys
+from collections.abc import Mapping
 
 import dagster as dg
 
@@ -23,15 +23,18 @@ from training_pipeline.run_directory import RunDirectory
 from training_pipeline.study.config import Study, load_study
 
 
-def main(config: str, run_id: str) -> int:
-    """Carry the run out; returns 0 when Dagster's run succeeded. The ledger's run has ended then, whatever happened."""
+def main(config: str, run_id: str, **overrides: object) -> int:
+    """Carry the run out; returns 0 when Dagster's run succeeded. The ledger's run has ended then, whatever happened.
+
+    `overrides` replace resources by name, as `build_definitions` says.
+    """
     # Dagster turns SIGINT into an orderly interruption of the step; a SIGTERM means the same to us.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     signal.signal(signal.SIGINT, signal.default_int_handler)
     study = load_study(config)
     ledger = Ledger(study.database, study.name)
     try:
-        succeeded = _execute(study, ledger, run_id)
+        succeeded = _execute(study, ledger, run_id, overrides)
     except KeyboardInterrupt:
         _end(ledger, run_id, Status.CANCELLED, "Cancelled.", "cancelled")
         return 1
@@ -44,9 +47,9 @@ def main(config: str, run_id: str) -> int:
     return 0 if succeeded else 1
 
 
-def _execute(study: Study, ledger: Ledger, run_id: str) -> bool:
+def _execute(study: Study, ledger: Ledger, run_id: str, overrides: Mapping[str, object]) -> bool:
     run = runs.get(ledger, run_id)
-    job = build_definitions(study).resolve_job_def(job_name(study.schema(run.schema_names[0])))
+    job = build_definitions(study, **overrides).resolve_job_def(job_name(study.schema(run.schema_names[0])))
     with dg.DagsterInstance.from_config(str(dagster_home(study))) as instance:
         close_left_over_runs(instance, ledger)
         result = job.execute_in_process(
@@ -67,7 +70,3 @@ def _end(ledger: Ledger, run_id: str, status: Status, error: str, code: str) -> 
 def _unexpected(study: Study, run_id: str) -> str:
     log = RunDirectory(study.runs_dir / run_id).log
     return f"The run failed outside its own steps, which is a defect of this program; {log} says where."
-
-
-if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))

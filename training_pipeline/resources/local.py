@@ -6,7 +6,10 @@ import os
 import signal
 import subprocess
 import time
+from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from training_pipeline.run_directory import RunDirectory
 from training_pipeline.worker.command import worker_command_on_leash
@@ -43,18 +46,68 @@ class LocalWorker:
 
 
 class LocalBackend:
-    """Starts workers on this machine."""
+    """Starts workers on this machine. Leaving a `with` block ends a worker that stands by in vain."""
+
+    def __init__(self) -> None:
+        self._standing_by: _StandingBy | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._standing_by is not None:
+            self._standing_by.worker.stop()
+
+    def stand_by(self, run_dir: Path, *, grace_seconds: float) -> None:
+        """Start the worker ahead of time: it imports what the run's spec needs, and waits for `start`."""
+        spec = RunDirectory(run_dir).spec.read_bytes()
+        process = _launch(run_dir, grace_seconds, stand_by=True)
+        self._standing_by = _StandingBy(LocalWorker(process, grace_seconds), process, run_dir, spec)
 
     def start(self, run_dir: Path, *, grace_seconds: float) -> LocalWorker:
         """Start the worker on the run's spec, its output in `stdout.log` and `stderr.log` of the run's directory."""
-        directory = RunDirectory(run_dir)
-        with (run_dir / "stdout.log").open("wb") as out, directory.stderr.open("wb") as err:
-            process = subprocess.Popen(
-                worker_command_on_leash(directory.spec, grace_seconds),
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                env=os.environ,
-                start_new_session=True,
-            )
-        return LocalWorker(process, grace_seconds)
+        standing_by, self._standing_by = self._standing_by, None
+        if standing_by is not None:
+            if standing_by.begin(run_dir):
+                return standing_by.worker
+            standing_by.worker.stop()
+        return LocalWorker(_launch(run_dir, grace_seconds, stand_by=False), grace_seconds)
+
+
+@dataclass(frozen=True)
+class _StandingBy:
+    """A worker that waits, and the spec that it has read."""
+
+    worker: LocalWorker
+    process: subprocess.Popen[bytes]
+    run_dir: Path
+    spec: bytes
+
+    def begin(self, run_dir: Path) -> bool:
+        """Let the worker begin; False where it has ended, or waits for another spec than the run now has."""
+        if (run_dir, RunDirectory(run_dir).spec.read_bytes()) != (self.run_dir, self.spec):
+            return False
+        stdin = self.process.stdin
+        if stdin is None:
+            return False
+        try:
+            stdin.write(b"\n")
+            stdin.close()
+        except BrokenPipeError:
+            return False
+        return True
+
+
+def _launch(run_dir: Path, grace_seconds: float, *, stand_by: bool) -> subprocess.Popen[bytes]:
+    directory = RunDirectory(run_dir)
+    with (run_dir / "stdout.log").open("wb") as out, directory.stderr.open("wb") as err:
+        return subprocess.Popen(
+            worker_command_on_leash(directory.spec, grace_seconds, stand_by=stand_by),
+            stdin=subprocess.PIPE if stand_by else subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            env=os.environ,
+            start_new_session=True,
+        )

@@ -7,12 +7,15 @@ from pathlib import Path
 
 from training_pipeline.worker.leash import command_on_leash
 
-
-def worker_command(spec_path: Path) -> list[str]:
-    """Return the command that does what a spec asks for."""
-    return [sys.executable, "-m", "training_pipeline.worker", str(spec_path)]
+STAND_BY = "--stand-by"
 
 
-def worker_command_on_leash(spec_path: Path, grace_seconds: float) -> list[str]:
+def worker_command(spec_path: Path, *, stand_by: bool = False) -> list[str]:
+    """Return the command that does what a spec asks for: at once, or (`stand_by`) when a line comes on its stdin."""
+    command = [sys.executable, "-m", "training_pipeline.worker", str(spec_path)]
+    return [*command, STAND_BY] if stand_by else command
+
+
+def worker_command_on_leash(spec_path: Path, grace_seconds: float, *, stand_by: bool = False) -> list[str]:
     """Return the same command on a leash that this process holds."""
-    return command_on_leash(worker_command(spec_path), grace_seconds)
+    return command_on_leash(worker_command(spec_path, stand_by=stand_by), grace_seconds)
