@@ -119,8 +119,6 @@ def test_each_param_says_where_it_comes_from(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("training", "asked", "code", "why"),
     [
-        ({"enabled": False}, {}, "not_enabled", "set model_training.enabled to true"),
-        ({}, {"schema": "tone"}, "unknown_schema", "has no schema 'tone'"),
         ({}, {"trainer": "sklern-text"}, "unknown_trainer", r"no trainer 'sklern-text'\. Did you mean sklearn-text\?"),
         (
             {},
@@ -128,8 +126,6 @@ def test_each_param_says_where_it_comes_from(tmp_path: Path) -> None:
             "not_available",
             "setfit is not available in this version: .*Trainers that run: skl",
         ),
-        ({}, {"schema": "parts", "trainer": "sklearn-text"}, "schema_not_learnable", "cannot learn 'parts'"),
-        ({}, {"params": {"epochs": 3}}, "bad_params", r"sklearn-text does not take epochs\. It takes classifier, "),
         ({}, {"backend": "cluster"}, "unknown_backend", "no backend 'cluster'; there are local, gpu, mine"),
         ({}, {"backend": "gpu"}, "not_available", "gpu is a backend of type ssh, which is not available in this ver"),
         ({"backend": "gpu"}, {}, "not_available", "gpu is a backend of type ssh"),

@@ -304,7 +304,13 @@ def test_the_published_example_is_fine() -> None:
 
 
 def test_keys_of_the_server_are_not_complained_about(tmp_path: Path) -> None:
-    config = {"port": "eight", "assignment_strategy": 3, "webhooks": [], "datasets": None, "anything": {"at": "all"}}
+    config: dict[str, Any] = {
+        "port": "eight",
+        "assignment_strategy": 3,
+        "webhooks": [],
+        "datasets": None,
+        "anything": {"at": "all"},
+    }
     report = report_of(tmp_path, **config)
     assert (report.problems, report.warnings) == ((), ())
 

@@ -74,9 +74,9 @@ class SshConfig(Block):
 
     type: Literal["ssh"] = Field(description="Runs go to a machine over ssh")
     host: Text = Field(description="The machine, as ssh knows it")
-    user: Text | None = Field(default=None, description="The account there; unset: ssh's own choice")
-    port: Port | None = Field(default=None, description="Unset: ssh's own choice")
-    identity_file: Text | None = Field(default=None, description="The private key; unset: ssh's own choice")
+    user: Text | None = Field(default=None, description="The account there; null: ssh's own choice")
+    port: Port | None = Field(default=None, description="null: ssh's own choice")
+    identity_file: Text | None = Field(default=None, description="The private key; null: ssh's own choice")
     python: Text = Field(default="python3", description="The Python there that has the training packages")
     remote_dir: Text = Field(default="~/.cache/training-pipeline", description="Where runs keep their files there")
     gpus: Gpus = Field(
@@ -94,10 +94,10 @@ class SlurmConfig(Block):
 
     type: Literal["slurm"] = Field(description="Runs are jobs of a cluster")
     remote_dir: Text = Field(description="Where runs keep their files; on storage that the compute nodes share")
-    host: Text | None = Field(default=None, description="The login node, by ssh; unset: sbatch on this machine")
-    user: Text | None = Field(default=None, description="The account there; unset: ssh's own choice")
-    port: Port | None = Field(default=None, description="Unset: ssh's own choice")
-    identity_file: Text | None = Field(default=None, description="The private key; unset: ssh's own choice")
+    host: Text | None = Field(default=None, description="The login node, by ssh; null: sbatch on this machine")
+    user: Text | None = Field(default=None, description="The account there; null: ssh's own choice")
+    port: Port | None = Field(default=None, description="null: ssh's own choice")
+    identity_file: Text | None = Field(default=None, description="The private key; null: ssh's own choice")
     python: Text = Field(default="python3", description="The Python there that has the training packages")
     partition: Text | None = Field(default=None, description="As sbatch takes it")
     account: Text | None = Field(default=None, description="As sbatch takes it")

@@ -32,7 +32,7 @@ class TilingConfig(Block):
         default=0.125, description="What neighbouring tiles share, as a fraction of tile_size"
     )
     level: Annotated[Whole, Field(ge=0)] | None = Field(
-        default=None, description="Pyramid level that is read; unset: 0, or what mpp asks for"
+        default=None, description="Pyramid level that is read; null: 0, or what mpp asks for"
     )
     mpp: Positive | None = Field(
         default=None, description="Microns per pixel wanted, in place of level: the nearest level, then rescaled"
@@ -44,10 +44,10 @@ class TilingConfig(Block):
         default=0.1, description="Tiles without an object kept in training, as a fraction of those with one"
     )
     tissue_only: bool | None = Field(
-        default=None, description="Skip background tiles when predicting; unset: true for slides"
+        default=None, description="Skip background tiles when predicting; null: true for slides"
     )
     max_tiles_per_image: Annotated[Whole, Field(ge=1)] | None = Field(
-        default=None, description="A run that hits it says so; unset: no limit"
+        default=None, description="A run that hits it says so; null: no limit"
     )
     format: Literal["png", "jpeg"] = Field(default="png", description="How tiles are kept")
     merge_iou: Share = Field(

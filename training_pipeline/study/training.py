@@ -62,7 +62,7 @@ class AutoRetrainConfig(Block):
         default=25, description="New annotations since the last run"
     )
     params: Params = Field(default={}, description="Params of these runs; they beat trainer_params")
-    backend: Text | None = Field(default=None, description="Where they go; unset: model_training.backend")
+    backend: Text | None = Field(default=None, description="Where they go; null: model_training.backend")
     accept_licence: bool = Field(default=False, description="Accept the trainer's licence, where it asks for that")
 
 
@@ -74,16 +74,20 @@ class TrainingConfig(Block):
 
     model_config = ConfigDict(extra="ignore")
 
-    enabled: bool = Field(default=False, description="false: nothing is loaded but the study's read-only assets")
+    enabled: bool = Field(
+        default=False, description="false: the graph holds the study's answers and splits alone, and no run goes"
+    )
     split_seed: Annotated[Whole, Field(ge=0)] = Field(
         default=0,
         description="Keep it fixed: a new seed moves held-out items into train; no score compares with earlier ones",
     )
     splits: dict[SplitName, NotNegative] = Field(
         default={"train": 0.7, "val": 0.15, "test": 0.15},
-        description="The weight of each split, divided by their sum; train is required",
+        description="Weights of at least 0, divided by their sum; train is required, and their order counts",
     )
-    splits_by: Text | None = Field(default=None, description="An item field: items that share its value share a split")
+    splits_by: Text | None = Field(
+        default=None, description="An item field, which every item has: items that share its value share a split"
+    )
     aggregation: Literal["consensus", "majority"] = Field(
         default="consensus", description="How several annotators' answers become one label"
     )
@@ -92,15 +96,17 @@ class TrainingConfig(Block):
     )
     queue_max: Annotated[Whole, Field(ge=0)] = Field(default=10, description="Runs that may wait")
     max_wall_seconds: Positive | None = Field(
-        default=None, description="The longest a run may take, from its worker's start; unset: no limit"
+        default=None, description="The longest a run may take, from its worker's start; null: no limit"
     )
     max_ram_mb: Positive | None = Field(
-        default=None, description="The most memory that its process may take; unset: no limit"
+        default=None, description="MiB of data that a training process may hold; null: no limit"
     )
     grace_seconds: NotNegative = Field(default=20.0, description="Seconds from the polite stop to the kill")
-    device: Literal["auto", "cpu", "cuda", "mps"] = Field(default="auto", description="What a run computes on")
+    device: Literal["auto", "cpu", "cuda", "mps"] = Field(
+        default="auto", description="What a run computes on; sklearn-text uses the CPU whatever it says"
+    )
     num_threads: Annotated[Whole, Field(ge=1)] | None = Field(
-        default=None, description="Threads of numeric libraries; unset: their own choice"
+        default=None, description="Threads of numeric libraries; null: their own choice"
     )
     backend: Text = Field(default=LOCAL, description="The backend of a run that names none")
     backends: Annotated[dict[Text, BackendConfig], EmptyIsLeftOut] = Field(
