@@ -84,7 +84,7 @@ def test_every_wrong_param_is_listed_at_once(tmp_path: Path) -> None:
     code, message = refusal(study(tmp_path), "sentiment", None, None, {"nonsense": 1, "calibrate": "yes"})
     assert code == "bad_params"
     assert message.splitlines() == [
-        "sklearn-text, nonsense: sklearn-text does not take nonsense. It takes classifier, classifier_kwargs, "
+        "sklearn-text does not take nonsense. It takes classifier, classifier_kwargs, "
         "vectorizer, vectorizer_kwargs, calibrate, min_instances.",
         "sklearn-text, calibrate: Must be true or false, not 'yes'. Take the quotes away.",
     ]

@@ -94,7 +94,7 @@ def _params(trainer: str) -> Iterator[Sequence[str]]:
 def _param(param: ParamDescription, schema: Mapping[str, Any], prefix: str) -> Iterator[Sequence[str]]:
     where = "; from the study's config only" if param.config_only else ""
     yield f"`{prefix}{param.name}`", _type(schema), _written(param.default), param.description + where
-    nested = next((one for one in (schema, *schema.get("anyOf", ())) if "properties" in one), {})
+    nested: Mapping[str, Any] = next((one for one in (schema, *schema.get("anyOf", ())) if "properties" in one), {})
     for inner in param.params:
         yield from _param(inner, nested["properties"][inner.name], f"{prefix}{param.name}.")
 

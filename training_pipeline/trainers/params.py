@@ -73,11 +73,20 @@ class ParamDescription:
 
 @dataclass(frozen=True)
 class ParamProblem:
-    """One thing that is wrong with given params. `path` leads to it from the trainer's params."""
+    """One thing that is wrong with given params. `path` leads to it from the trainer's params.
+
+    `is_unknown` says that there is no such param; the message then names it and the trainer.
+    """
 
     path: tuple[str | int, ...]
     message: str
     hint: str = ""
+    is_unknown: bool = False
+
+    def tell(self, trainer: str) -> str:
+        """Return it as one line that says what it is about."""
+        about = "" if self.is_unknown else f"{trainer}, {'.'.join(map(str, self.path))}: "
+        return f"{about}{self.message} {self.hint}".rstrip()
 
 
 def param(
@@ -128,10 +137,7 @@ def parse_params(trainer: str, params_class: type[P], values: Mapping[str, Any])
 
     Raises WorkerError `bad_params` that lists every problem that `check_params` finds.
     """
-    problems = [
-        f"{trainer}, {'.'.join(map(str, problem.path))}: {problem.message} {problem.hint}".rstrip()
-        for problem in check_params(trainer, params_class, values)
-    ]
+    problems = [problem.tell(trainer) for problem in check_params(trainer, params_class, values)]
     if problems:
         raise WorkerError("bad_params", "\n".join(problems))
     return _built(params_class, values)
@@ -179,7 +185,7 @@ def _check(
         else:
             takes = f"It takes {', '.join(described)}."
             hint = f"{near_miss(name, described)} {takes}".lstrip()
-            yield ParamProblem(here, f"{taker} does not take {name}.", hint)
+            yield ParamProblem(here, f"{taker} does not take {name}.", hint, is_unknown=True)
 
 
 def _check_value(
