@@ -62,7 +62,9 @@ def test_the_device_that_a_run_would_use(
     assert (checked.summary, checked.usable) == (summary, True)
 
 
-@pytest.mark.parametrize(("torch", "why"), [(None, "PyTorch is not installed here"), ("cpu", "PyTorch finds cpu only")])
+@pytest.mark.parametrize(
+    ("torch", "why"), [(None, "PyTorch is not installed or does not start here"), ("cpu", "PyTorch finds cpu only")]
+)
 def test_a_device_that_is_not_there_makes_it_unusable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, torch: str | None, why: str
 ) -> None:
@@ -76,7 +78,7 @@ def test_a_gpu_that_no_run_can_use_is_warned_about(tmp_path: Path, monkeypatch: 
     set_machine(monkeypatch, gpus=(T4,))
     checked = check(tmp_path)
     assert checked.summary == "local: this machine, CPU, 2 cores"
-    assert checked.warnings == ("There is a GPU that no run can use: PyTorch is not installed.",)
+    assert checked.warnings == ("There is a GPU that no run can use: PyTorch is not installed or does not start.",)
 
 
 def test_disk_and_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,7 +113,7 @@ def _problems(study: Study, facts: LocalFacts, torch: str | None) -> list[str]:
     found = []
     wanted = study.training.device
     if wanted in _DEVICES and torch != wanted:
-        finds = "is not installed here" if torch is None else f"finds {torch} only"
+        finds = "is not installed or does not start here" if torch is None else f"finds {torch} only"
         found.append(f"model_training.device is {wanted}, but PyTorch {finds}. Set it to auto or cpu.")
     if not machine.is_writable(facts.runs_dir):
         blocked = machine.existing_parent(facts.runs_dir)
@@ -137,7 +137,7 @@ def _warnings(study: Study, facts: LocalFacts, torch: str | None) -> list[str]:
         found.append(f"Only {facts.free_disk_mb} MiB are free on the disk of {facts.runs_dir}.")
     if facts.gpus and torch != "cuda":
         why = (
-            "PyTorch is not installed"
+            "PyTorch is not installed or does not start"
             if torch is None
             else "the PyTorch here was built without CUDA or does not find it"
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -29,7 +28,7 @@ _ASK_TORCH = (
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU that this process may see."""
+    """One GPU of this machine."""
 
     index: int
     name: str
@@ -39,10 +38,10 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Memory:
-    """Main memory in MiB: what there is, and what a new process could take now."""
+    """Main memory in MiB: what there is, and what a new process could take now, None where nobody tells."""
 
     total_mb: int
-    available_mb: int
+    available_mb: int | None
 
 
 def cores() -> int:
@@ -57,8 +56,9 @@ def memory() -> Memory:
     total, available = _machine_memory()
     limit, used = _cgroup_number("memory.max"), _cgroup_number("memory.current")
     if limit is not None and limit < total:
-        total, available = limit, min(available, limit - (used or 0))
-    return Memory(total // _MIB, max(0, available) // _MIB)
+        left = max(0, limit - (used or 0))
+        total, available = limit, left if available is None else min(available, left)
+    return Memory(total // _MIB, None if available is None else available // _MIB)
 
 
 def gpus() -> tuple[Gpu, ...]:
@@ -111,14 +111,13 @@ def is_writable(folder: Path) -> bool:
     return os.access(existing_parent(folder), os.W_OK | os.X_OK)
 
 
-def _machine_memory() -> tuple[int, int]:
+def _machine_memory() -> tuple[int, int | None]:
+    """Return the bytes there are, and those that could be taken; only Linux tells the latter in a file."""
     facts = Path("/proc/meminfo")
     if facts.exists():
         known = dict(line.split(":", 1) for line in facts.read_text().splitlines())
         return _kib(known["MemTotal"]), _kib(known["MemAvailable"])
-    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    # macOS tells what is free to a program of its own only; half is what it commonly can free.
-    return total, total // 2 if platform.system() == "Darwin" else total
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), None
 
 
 def _kib(told: str) -> int:

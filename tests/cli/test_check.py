@@ -20,7 +20,7 @@ def test_this_machine(tmp_path: Path) -> None:
     if machine.torch_device() in (None, "cpu"):
         cores = machine.cores()
         assert first == f"local: this machine, CPU, {cores} {'core' if cores == 1 else 'cores'}"
-    assert "MiB available" in said.out
+    assert f"Memory: {machine.memory().total_mb} MiB" in said.out
     assert "MiB free in " in said.out
     assert all(name in said.out for name in NAMES)
 

@@ -57,7 +57,8 @@ def _print(checked: BackendCheck) -> None:
 
 
 def _print_facts(facts: LocalFacts) -> None:
-    click.echo(f"Memory: {facts.memory.available_mb} of {facts.memory.total_mb} MiB available")
+    free = "" if facts.memory.available_mb is None else f", {facts.memory.available_mb} MiB available"
+    click.echo(f"Memory: {facts.memory.total_mb} MiB{free}")
     for gpu in facts.gpus:
         click.echo(f"GPU {gpu.index}: {gpu.name}, {gpu.memory_free_mb} of {gpu.memory_total_mb} MiB free")
     click.echo(f"Disk: {facts.free_disk_mb} MiB free in {facts.runs_dir}")

@@ -51,13 +51,12 @@ class Report:
 
     problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
-    is_whole: bool = True
 
     def describe(self) -> str:
         """Return the problems as people read them: in the terminal, in Dagster's UI, in a refused request."""
-        count = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
-        first = f"The study's config has {count}." if self.is_whole else f"Here are the first {count}; there are more."
-        return "\n\n".join([first, *(str(problem) for problem in self.problems)])
+        n = len(self.problems)
+        count = "1 problem" if n == 1 else f"{n} problems" if n < MOST else f"{n} problems or more"
+        return "\n\n".join([f"The study's config has {count}.", *map(str, self.problems)])
 
 
 class InvalidStudyError(ConfigError):
@@ -81,7 +80,6 @@ class Findings:
     bare: bool = False
     problems: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
-    is_whole: bool = True
 
     def add(self, path: KeyPath, message: str, hint: str = "", document: Document | None = None) -> None:
         """Note a problem. `document` is the file it stands in, where that is not the one the path belongs to."""
@@ -93,7 +91,7 @@ class Findings:
 
     def report(self) -> Report:
         """Return what was found so far."""
-        return Report(tuple(sorted(self.problems, key=_order)), tuple(sorted(self.warnings, key=_order)), self.is_whole)
+        return Report(tuple(sorted(self.problems, key=_order)), tuple(sorted(self.warnings, key=_order)))
 
     def raise_any(self) -> None:
         """Raise InvalidStudyError if there are problems."""
@@ -101,8 +99,7 @@ class Findings:
             raise InvalidStudyError(self.report())
 
     def _note(self, among: list[Problem], path: KeyPath, message: str, hint: str, document: Document | None) -> None:
-        if len(among) >= MOST:
-            self.is_whole = False
+        if len(among) == MOST:
             return
         is_ours = document is None and path[:1] == (BLOCK,)
         found = document or (self.block if is_ours else self.config)
@@ -125,5 +122,5 @@ def _order(problem: Problem) -> tuple[str, int, int]:
 
 
 def at_most(found: Iterable[T]) -> Iterator[T]:
-    """Yield what a report has room for, and one more so that it says there are more."""
-    return islice(found, MOST + 1)
+    """Yield what a report has room for, so that no check looks further."""
+    return islice(found, MOST)
