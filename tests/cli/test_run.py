@@ -209,7 +209,7 @@ def test_a_param_beats_the_params_file(tmp_path: Path) -> None:
         *("run", str(config), "--schema", "sentiment", "--json"),
         *("--params-file", str(params), "--param", "min_instances=none"),
     )
-    assert said.document["error"].splitlines()[0] == "sklearn-text: min_instances must be a whole number; it is 'none'."
+    assert said.document["error"].splitlines()[0] == "sklearn-text, min_instances: Must be a whole number, not 'none'."
 
 
 def test_a_study_without_training_says_which_key_to_set(tmp_path: Path) -> None:

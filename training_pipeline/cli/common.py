@@ -70,11 +70,14 @@ def config_path(config: str | None) -> Path:
 
 
 def study_of(config: str | None) -> Study:
-    """Load the study that a command is about, and say on stderr what its config holds to no effect."""
-    study = load_study(config_path(config))
+    """Load the study that a command is about."""
+    return load_study(config_path(config))
+
+
+def tell_warnings(study: Study) -> None:
+    """Say on stderr what the study's config probably does not mean."""
     for warning in study.warnings:
         click.echo(f"Warning: {warning.in_one_line()}", err=True)
-    return study
 
 
 def ledger_of(study: Study) -> Ledger:
