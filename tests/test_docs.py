@@ -17,6 +17,7 @@ from pathlib import Path
 import click
 import pytest
 import yaml
+from pydantic import BaseModel
 
 from training_pipeline.assets.stage import CHAIN
 from training_pipeline.checks.support import ENOUGH
@@ -27,20 +28,19 @@ from training_pipeline.labels.agreed import Rule
 from training_pipeline.ledger import tables
 from training_pipeline.ledger.predictions import Exclusion
 from training_pipeline.ledger.records import RunRecord, Status, WritebackReport
+from training_pipeline.reference import with_tables
 from training_pipeline.scoring import continuous, multilabel, nominal, ordinal
 from training_pipeline.scoring.bootstrap import DRAWS
 from training_pipeline.scoring.run import HELD_OUT
+from training_pipeline.study.backends import BACKEND_MODELS
+from training_pipeline.study.block import read_block
+from training_pipeline.study.config import check_study
 from training_pipeline.study.kinds import Kind
-from training_pipeline.study.training import (
-    BLOCK,
-    AutoRetrainConfig,
-    TrainingConfig,
-    WritebackConfig,
-    read_training,
-    unknown_keys,
-)
+from training_pipeline.study.problems import BLOCK, Findings
+from training_pipeline.study.training import TrainingConfig
 from training_pipeline.trainers.calibration import MIN_ITEMS
-from training_pipeline.trainers.registry import TRAINERS, describe_all
+from training_pipeline.trainers.params import ParamDescription
+from training_pipeline.trainers.registry import DECLARED, NAMES, TRAINERS, describe, describe_all
 from training_pipeline.trainers.sklearn_folds import HELD_BACK_FROM, N_HELD_BACK, ONE_FOLD_FROM
 from training_pipeline.worker.errors import ExitStatus
 from training_pipeline.worker.reloaded import N_CHECKED
@@ -76,8 +76,15 @@ def documented(header: str) -> list[str]:
 def config_keys() -> Iterator[str]:
     for name, field in TrainingConfig.model_fields.items():
         yield name
-        if field.annotation in (WritebackConfig, AutoRetrainConfig):
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
             yield from (f"{name}.{key}" for key in field.annotation.model_fields)
+
+
+def param_names(params: Iterable[ParamDescription]) -> Iterator[str]:
+    """Yield the names of params, and of those under them: `lora`, `lora.r`."""
+    for param in params:
+        yield param.name
+        yield from (f"{param.name}.{inner}" for inner in param_names(param.params))
 
 
 def metrics() -> set[str]:
@@ -112,7 +119,9 @@ EXPECTED: Mapping[str, Iterable[str]] = {
     "metric": metrics(),
     "asset": ("answers", "stable_splits", *CHAIN),
     "launchpad field": Training.model_fields,
-    **{f"param of {one.name}": (param.name for param in one.params) for one in describe_all()},
+    "later trainer": DECLARED,
+    **{f"param of {one.name}": param_names(one.params) for one in describe_all()},
+    **{f"key of {name}": model.model_fields for name, model in BACKEND_MODELS.items()},
 }
 
 
@@ -121,25 +130,21 @@ def test_every_name_is_documented_once_and_no_other(header: str, expected: list[
     assert sorted(documented(header)) == expected
 
 
-def test_defaults_are_those_of_the_code() -> None:
-    defaults = {name: field.default for name, field in TrainingConfig.model_fields.items()}
-    for name, model in (("writeback", WritebackConfig), ("auto_retrain", AutoRetrainConfig)):
-        defaults |= {f"{name}.{key}": field.default for key, field in model.model_fields.items()}
-    said = {name: default for name, _, default, _ in rows()["key"]}
-    assert said == {name: in_words(default) for name, default in defaults.items()}
-    for trainer in describe_all():
-        said = {name: default for name, _, default, _ in rows()[f"param of {trainer.name}"]}
-        assert said == {param.name: in_words(param.default) for param in trainer.params}
+def test_tables_of_the_configuration_are_those_of_the_code() -> None:
+    page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    assert page == with_tables(page), "run python -m training_pipeline.reference docs/configuration.md"
+
+
+def test_defaults_of_params_are_those_of_the_code() -> None:
+    for name in TRAINERS:
+        said = {name: default for name, _, default, _ in rows()[f"param of {name}"]}
+        assert said == {param.name: in_words(param.default) for param in describe(name).params}
 
 
 def in_words(default: object) -> str:
     """Return a default as the tables write it."""
-    if isinstance(default, WritebackConfig | AutoRetrainConfig):
-        return "off"
-    if isinstance(default, dict) and default:
-        return ", ".join(map(str, default.values()))
-    if isinstance(default, str | dict | tuple):
-        return f"`{default or '{}'}`" if isinstance(default, str | dict) else "`[]`"
+    if isinstance(default, str | dict):
+        return f"`{default or '{}'}`"
     return "null" if default is None else str(default).lower()
 
 
@@ -165,8 +170,9 @@ def test_every_option_is_documented_and_no_other(name: str) -> None:
 
 
 def test_no_table_documents_options_or_params_of_what_is_not_there() -> None:
-    of_something = {header for header in rows() if header.startswith(("option of ", "param of "))}
-    there = {f"option of {name}" for name in main.commands} | {f"param of {name}" for name in TRAINERS}
+    of_something = {header for header in rows() if header.startswith(("option of ", "param of ", "key of "))}
+    there = {f"option of {name}" for name in main.commands} | {f"param of {name}" for name in NAMES}
+    there |= {f"key of {name}" for name in BACKEND_MODELS}
     assert of_something <= there
 
 
@@ -283,7 +289,7 @@ def test_commands_in_the_text_are_commands_that_there_are(page: Path) -> None:
     quoted = re.findall(r"`(training-pipeline [^`]+)`", without_examples(page))
     lines = [line for shell in shells for line in shell.splitlines()] + [" ".join(line.split()) for line in quoted]
     for line in lines:
-        words = shlex.split(line, comments=True)
+        words = [word for word in shlex.split(line, comments=True) if word not in ("--training", "FILE")]
         if words[:1] != ["training-pipeline"] or words[1] in ("COMMAND", "--version"):
             continue
         assert words[1] in main.commands, line
@@ -294,12 +300,12 @@ def test_commands_in_the_text_are_commands_that_there_are(page: Path) -> None:
 @pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.name)
 def test_options_in_the_text_are_options_of_some_command(page: Path) -> None:
     named = set(re.findall(r"`(--[a-z-]+)", page.read_text(encoding="utf-8")))
-    assert named <= set().union(*map(options, main.commands.values())) | {"--help"}
+    assert named <= set().union(*map(options, [main, *main.commands.values()])) | {"--help"}
 
 
 @pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.name)
 def test_keys_of_the_block_in_the_text_are_keys_that_there_are(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
+    text = without_examples(page)
     known = set(config_keys())
     assert {key for key in re.findall(r"model_training\.([a-z_.]+[a-z_])", text) if key not in known} == set()
     assert {key for key in re.findall(r"`((?:writeback|auto_retrain)\.\w+)`", text) if key not in known} == set()
@@ -310,8 +316,15 @@ def test_examples_of_the_block_are_read(page: Path) -> None:
     for example in re.findall(r"```yaml\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
         block = yaml.safe_load(example).get(BLOCK)
         if block is not None:
-            read_training(block)
-            assert list(unknown_keys(block)) == []
+            findings = Findings()
+            read_block(block, findings)
+            assert (findings.problems, findings.warnings) == ([], [])
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/configuration.md"])
+def test_the_report_shown_is_a_real_one(page: str) -> None:
+    report = check_study(ROOT / "tests" / "data" / "broken_config").report
+    assert f"```\n{report.describe()}\n```" in (ROOT / page).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.name)

@@ -87,7 +87,7 @@ def test_params_of_another_trainer(tmp_path: Path) -> None:
     asked = {"params": {"nonsense": 1}}
     ran = train(review_study(tmp_path), asked=asked, backend=InstantBackend())
     assert set(ran.failures) == {
-        "sklearn-text does not take nonsense; it takes classifier, classifier_kwargs, vectorizer, vectorizer_kwargs, "
+        "sklearn-text does not take nonsense. It takes classifier, classifier_kwargs, vectorizer, vectorizer_kwargs, "
         "calibrate, min_instances."
     }
     assert not ran.study.training_dir.exists()

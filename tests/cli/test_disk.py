@@ -76,4 +76,4 @@ def test_a_read_only_study_says_which_file(ran: Ran, small_disk: Path) -> None:
     said = call("run", str(ran.study.config_path), "--schema", "sentiment", "--json")
     assert (said.status, said.document["code"]) == (1, "ledger_read_only")
     assert str(ran.study.database) in said.document["error"]
-    assert said.err.startswith("Error: ")
+    assert said.err.splitlines()[-1].startswith("Error: ")

@@ -16,12 +16,14 @@ from tests.running import review_study
 from training_pipeline.ledger import predictions, runs
 from training_pipeline.ledger.database import Ledger
 from training_pipeline.study.config import load_study
+from training_pipeline.trainers.registry import NAMES
 
 pytestmark = pytest.mark.slow
 
 FIELDS = set(
     "run_id status trainer schema_names kinds backend trigger created_at started_at finished_at n_train n_val n_test "  # noqa: SIM905
-    "n_unlabeled split_seed params metrics headline not_scored_because comparable warnings error error_code "
+    "n_unlabeled split_seed params param_sources metrics headline not_scored_because comparable warnings error "
+    "error_code "
     "bundle_digest artifact_dir model_version dagster_run_id writeback cost".split()
 )
 WITH_MODULES = (
@@ -56,6 +58,7 @@ def test_it_prints_one_document_with_the_runs_whole_record(ran: RunCommand) -> N
     record = ran.said.document
     assert record.keys() >= FIELDS
     assert record["status"] == "success"
+    assert record["param_sources"] == dict.fromkeys(record["params"], "default")
     assert (record["n_train"], record["n_val"], record["n_test"], record["n_unlabeled"]) == (65, 13, 12, 30)
     assert {"split", "metric", "value", "low", "high", "n"} <= record["headline"].keys()
     assert record["writeback"]["n_written"] == 55
@@ -133,23 +136,23 @@ REFUSALS = [
     (
         ("--schema", "sentiment", "--trainer", "nope"),
         "unknown_trainer",
-        "There is no trainer 'nope'; there are: sklearn-text.",
+        f"There is no trainer 'nope'. There are: {', '.join(NAMES)}.",
     ),
     (
         ("--schema", "sentiment", "--backend", "moon"),
         "unknown_backend",
-        "A run cannot go to 'moon': runs go to local only. Known: local.",
+        "There is no backend 'moon'; there are local.",
     ),
     (
         ("--schema", "sentiment", "--param", "nonsense=1"),
         "bad_params",
-        "sklearn-text does not take nonsense; it takes classifier, classifier_kwargs, vectorizer, vectorizer_kwargs, "
+        "sklearn-text does not take nonsense. It takes classifier, classifier_kwargs, vectorizer, vectorizer_kwargs, "
         "calibrate, min_instances.",
     ),
     (
         ("--schema", "sentiment", "--param", "min_instances=many"),
         "bad_params",
-        "sklearn-text: min_instances must be a whole number; it is 'many'.",
+        "sklearn-text, min_instances: Must be a whole number, not 'many'.",
     ),
 ]
 
@@ -206,7 +209,7 @@ def test_a_param_beats_the_params_file(tmp_path: Path) -> None:
         *("run", str(config), "--schema", "sentiment", "--json"),
         *("--params-file", str(params), "--param", "min_instances=none"),
     )
-    assert said.document["error"].splitlines()[0] == "sklearn-text: min_instances must be a whole number; it is 'none'."
+    assert said.document["error"].splitlines()[0] == "sklearn-text, min_instances: Must be a whole number, not 'none'."
 
 
 def test_a_study_without_training_says_which_key_to_set(tmp_path: Path) -> None:

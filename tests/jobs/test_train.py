@@ -13,6 +13,7 @@ from training_pipeline.jobs.train import SCHEMA_TAG, STUDY_TAG, job_name
 from training_pipeline.study.config import load_study
 from training_pipeline.study.kinds import Kind
 from training_pipeline.study.schemas import Schema
+from training_pipeline.trainers.registry import NAMES
 
 
 @pytest.mark.parametrize("name", ["review sentiment", "a/b", "тема", "重さ"])
@@ -49,8 +50,8 @@ def test_a_key_that_the_short_form_lacks_is_refused_before_the_run(tmp_path: Pat
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        ({"trainer": "nope"}, "There is no trainer 'nope'; there are: sklearn-text."),
-        ({"backend": "moon"}, "A run cannot go to 'moon': runs go to local only. Known: local."),
+        ({"trainer": "nope"}, f"There is no trainer 'nope'. There are: {', '.join(NAMES)}."),
+        ({"backend": "moon"}, "There is no backend 'moon'; there are local."),
     ],
 )
 def test_what_is_unknown_is_named(tmp_path: Path, asked: dict[str, str], sentence: str) -> None:

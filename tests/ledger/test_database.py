@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.ledger.making import PROJECT, execute, locked_by_another_process, make_ledger
+from tests.ledger.making import PROJECT, ask, execute, locked_by_another_process, make_ledger
 from training_pipeline.errors import PipelineError
 from training_pipeline.ledger import failures, tables
 from training_pipeline.ledger.database import Ledger
 from training_pipeline.ledger.pins import pin, pins
+from training_pipeline.ledger.runs import get, list_runs, record
 
 
 def test_a_new_ledger_has_potatos_tables_and_ours_and_writes_ahead(tmp_path: Path) -> None:
@@ -24,6 +25,18 @@ def test_a_new_ledger_has_potatos_tables_and_ours_and_writes_ahead(tmp_path: Pat
     assert execute(ledger.path, "PRAGMA journal_mode") == [("wal",)]
     with ledger.read() as connection:
         assert tables.missing(connection) == frozenset()
+
+
+def test_a_ledger_of_an_earlier_version_gets_what_it_lacks_and_keeps_its_runs(tmp_path: Path) -> None:
+    ledger = make_ledger(tmp_path)
+    run = ask(ledger)
+    execute(ledger.path, "ALTER TABLE pipeline_runs DROP COLUMN param_sources")
+    with closing(sqlite3.connect(ledger.path)) as connection:
+        assert tables.missing(connection) == {"pipeline_runs.param_sources"}
+    (kept,) = list_runs(ledger)
+    assert (kept.run_id, kept.param_sources) == (run.run_id, {})
+    record(ledger, run.run_id, param_sources={"calibrate": "run"})
+    assert get(ledger, run.run_id).param_sources == {"calibrate": "run"}
 
 
 def test_the_journal_mode_of_a_file_that_is_there_stays(tmp_path: Path) -> None:

@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 
 from training_pipeline.study.decoding import UndecodableAnswerError, Value, decode_labels, decode_spans
+from training_pipeline.study.problems import Findings
 from training_pipeline.study.schemas import Schema, read_schemas
 
 
 def schema_of(annotation_type: str, **keys: Any) -> Schema:
-    (schema,) = read_schemas({"annotation_schemes": [{"annotation_type": annotation_type, "name": "s", **keys}]})
+    scheme = {"annotation_type": annotation_type, "name": "s", **keys}
+    (schema,) = read_schemas({"annotation_schemes": [scheme]}, Findings())
     return schema
 
 

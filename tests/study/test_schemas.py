@@ -4,12 +4,15 @@ from typing import Any
 
 import pytest
 
-from training_pipeline.errors import ConfigError
+from training_pipeline.study.problems import Findings
 from training_pipeline.study.schemas import Schema, read_schemas
 
 
 def schema_of(annotation_type: str, **keys: Any) -> Schema:
-    (schema,) = read_schemas({"annotation_schemes": [{"annotation_type": annotation_type, "name": "s", **keys}]})
+    findings = Findings()
+    scheme = {"annotation_type": annotation_type, "name": "s", **keys}
+    (schema,) = read_schemas({"annotation_schemes": [scheme]}, findings)
+    findings.raise_any()
     return schema
 
 
@@ -64,31 +67,60 @@ def test_scale(annotation_type: str, keys: dict[str, Any], scale: tuple[float, f
 @pytest.mark.parametrize(
     ("annotation_type", "keys", "message"),
     [
-        ("radio", {"labels": [True]}, r"annotation_schemes\[0\]\.labels\[0\] was read as the boolean True; put"),
-        ("radio", {"labels": ["a", "a"]}, r"annotation_schemes\[0\]\.labels\[1\] is 'a' for the second time"),
-        ("radio", {"labels": "a, b"}, r"annotation_schemes\[0\]\.labels must be a list, not 'a, b'"),
-        ("radio", {"labels": [{"tooltip": "t"}]}, r"annotation_schemes\[0\]\.labels\[0\] must be a text"),
-        ("likert", {"size": "5"}, r"annotation_schemes\[0\]\.size must be a whole number of at least 1, not '5'"),
-        ("likert", {"size": True}, r"annotation_schemes\[0\]\.size must be a whole number"),
-        ("likert", {}, r"annotation_schemes\[0\]\.size must be a whole number of at least 1, not None"),
-        ("slider", {"min_value": "low", "max_value": 4}, r"annotation_schemes\[0\]\.min_value must be a finite number"),
-        ("slider", {"min_value": float("nan")}, r"annotation_schemes\[0\]\.min_value must be a finite number"),
-        ("slider", {"min_value": True, "max_value": 4}, r"annotation_schemes\[0\]\.min_value must be a finite number"),
-        ("slider", {"min_value": 4, "max_value": 4}, r"annotation_schemes\[0\]\.max_value is 4, which is not above"),
+        ("radio", {"labels": [True]}, "labels[0]: Was read as the boolean True. Put the label in quotes."),
+        ("radio", {"labels": ["a", "a"]}, "labels[1]: Is 'a' for the second time. Give each label a name of its own."),
+        ("radio", {"labels": "a, b"}, "labels: Must be a list, not 'a, b'."),
+        ("radio", {"labels": "a"}, "labels: Must be a list, not 'a'. Write ['a']."),
+        (
+            "radio",
+            {"labels": [{"tooltip": "t"}]},
+            "labels[0]: Must be a text, or a mapping with a name, not {'tooltip'",
+        ),
+        ("likert", {"size": "5"}, "size: Must be a whole number from 1 to 1000, not '5'. Take the quotes away."),
+        ("likert", {"size": True}, "size: Must be a whole number from 1 to 1000, not True."),
+        ("likert", {"size": 10**9}, "size: Must be a whole number from 1 to 1000, not 1000000000."),
+        ("likert", {}, "size: Is missing. Give it a whole number from 1 to 1000."),
+        ("slider", {"min_value": "low", "max_value": 4}, "min_value: Must be a finite number, not 'low'."),
+        ("slider", {"min_value": float("nan")}, "min_value: Must be a finite number, not nan."),
+        ("slider", {"min_value": True, "max_value": 4}, "min_value: Must be a finite number, not True."),
+        (
+            "slider",
+            {"min_value": 4, "max_value": 4},
+            "max_value: Is 4, which is not above annotation_schemes[0].min_value, 4.",
+        ),
     ],
 )
 def test_a_key_of_the_wrong_type_is_named(annotation_type: str, keys: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        schema_of(annotation_type, **keys)
+    findings = Findings()
+    read_schemas({"annotation_schemes": [{"annotation_type": annotation_type, "name": "s", **keys}]}, findings)
+    (problem,) = findings.problems
+    assert problem.in_one_line().startswith(f"annotation_schemes[0].{message}")
+
+
+def test_every_problem_of_every_schema_is_noted() -> None:
+    schemes = [{"annotation_type": "radio", "labels": [True, ""]}, "radio", {"name": "s", "annotation_type": 3}]
+    findings = Findings()
+    read_schemas({"annotation_schemes": schemes}, findings)
+    assert [problem.path for problem in findings.problems] == [
+        "annotation_schemes[0].name",
+        "annotation_schemes[0].labels[0]",
+        "annotation_schemes[0].labels[1]",
+        "annotation_schemes[1]",
+        "annotation_schemes[2].annotation_type",
+    ]
 
 
 def test_two_schemas_of_one_name_are_refused() -> None:
     scheme = {"annotation_type": "text", "name": "note"}
-    with pytest.raises(ConfigError, match=r"annotation_schemes\[1\]\.name is 'note', as is annotation_schemes\[0\]"):
-        read_schemas({"annotation_schemes": [scheme, scheme]})
+    findings = Findings()
+    read_schemas({"annotation_schemes": [scheme, scheme]}, findings)
+    (problem,) = findings.problems
+    assert problem.path == "annotation_schemes[1].name"
+    assert problem.message == "Is 'note', as is annotation_schemes[0].name."
 
 
 @pytest.mark.parametrize("config", [{}, {"annotation_schemes": None}, {"annotation_schemes": []}])
 def test_a_study_without_schemas_is_refused(config: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError, match="annotation_schemes is missing or empty"):
-        read_schemas(config)
+    findings = Findings()
+    assert read_schemas(config, findings) == ()
+    assert [problem.message for problem in findings.problems] == ["Is missing or empty."]

@@ -115,7 +115,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("asked", "code", "says"),
         [
-            ({"trainer": "sklearn"}, "unknown_trainer", "There is no trainer 'sklearn'; there are: sklearn-text"),
+            ({"trainer": "sklearn"}, "unknown_trainer", "There is no trainer 'sklearn'"),
             ({"ask_for": "moot"}, "unknown_schema", "no schema 'moot'; it has: mood"),
             ({"epochs": 3}, "bad_params", "sklearn-text does not take epochs"),
             ({"min_instances": 61}, "validation_failed", "Only 60 items in the train split"),

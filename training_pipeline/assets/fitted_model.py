@@ -15,6 +15,7 @@ from training_pipeline.resources.local import LocalBackend
 from training_pipeline.resources.outcome import result_of
 from training_pipeline.resources.pipes import Event, WorkerClient
 from training_pipeline.run_directory import RunDirectory
+from training_pipeline.run_request import param_sources
 from training_pipeline.slugs import slug
 from training_pipeline.study.config import Study
 from training_pipeline.study.schemas import Schema
@@ -47,7 +48,8 @@ def fitted_model_asset(study: Study, schema: Schema) -> dg.AssetsDefinition:
             directory = RunDirectory(study.runs_dir / at.run.run_id)
             spec = worker_spec(study, at.run)
             write_spec(spec, directory.spec)
-            runs.record(ledger, at.run.run_id, params=spec.params)
+            sources = param_sources(study, at.run.trainer, at.run.requested_params)
+            runs.record(ledger, at.run.run_id, params=spec.params, param_sources=sources)
             runs.advance(ledger, at.run.run_id, Status.RUNNING)
             follower = _Follower(ledger, at.run.run_id)
             started = time.monotonic()
@@ -74,6 +76,7 @@ def fitted_model_asset(study: Study, schema: Schema) -> dg.AssetsDefinition:
             metadata={
                 "trainer": at.run.trainer,
                 "params": dict(spec.params),
+                "params from": sources,
                 "backend": at.run.backend,
                 "labels": ", ".join(result.get("label_order", ())) or "none",
                 "metrics": table([{"metric": key, "value": value} for key, value in metrics.items()]),

@@ -15,13 +15,14 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from training_pipeline.errors import ConfigError
+from training_pipeline.errors import ConfigError, PipelineError
 from training_pipeline.failures import explain
 from training_pipeline.ledger import retention
 from training_pipeline.ledger.database import Ledger
 from training_pipeline.ledger.owners import is_gone
 from training_pipeline.ledger.runs import list_runs
 from training_pipeline.study.config import CONFIG_NAME, Study, load_study
+from training_pipeline.study.problems import InvalidStudyError
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -52,9 +53,15 @@ def explained(command: Callable[P, R]) -> Callable[P, R]:
             if kwargs.get("as_json"):
                 print_json({"error": str(explained), "code": explained.code})
             click.echo(f"Error: {explained}", err=True)
-            sys.exit(USAGE if isinstance(explained, ConfigError) else REFUSED)
+            sys.exit(_exit_status(explained))
 
     return wrapped
+
+
+def _exit_status(error: PipelineError) -> int:
+    """A config that says what cannot work is refused; one that cannot be read is a wrong argument."""
+    is_unreadable = isinstance(error, ConfigError) and not isinstance(error, InvalidStudyError)
+    return USAGE if is_unreadable else REFUSED
 
 
 def config_path(config: str | None) -> Path:
@@ -63,11 +70,14 @@ def config_path(config: str | None) -> Path:
 
 
 def study_of(config: str | None) -> Study:
-    """Load the study that a command is about, and say on stderr what its config holds to no effect."""
-    study = load_study(config_path(config))
+    """Load the study that a command is about."""
+    return load_study(config_path(config))
+
+
+def tell_warnings(study: Study) -> None:
+    """Say on stderr what the study's config probably does not mean."""
     for warning in study.warnings:
-        click.echo(f"Warning: {warning}", err=True)
-    return study
+        click.echo(f"Warning: {warning.in_one_line()}", err=True)
 
 
 def ledger_of(study: Study) -> Ledger:

@@ -24,6 +24,7 @@ from training_pipeline.cli.common import (
     ledger_of,
     print_json,
     study_of,
+    tell_warnings,
 )
 from training_pipeline.cli.runs import print_run
 from training_pipeline.errors import PipelineError
@@ -67,6 +68,7 @@ def run(
     request = resolve(study, schema, trainer, backend, _params(params, params_file))
     ledger = ledger_of(study)
     retention.reconcile(ledger)
+    tell_warnings(study)
     asked = _ask_for(study, ledger, request, may_wait=not no_queue)
     ended = _carry_out(study, ledger, asked)
     if as_json:

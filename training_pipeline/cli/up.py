@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from training_pipeline.cli.common import config_argument, explained, study_of
+from training_pipeline.cli.common import config_argument, explained, study_of, tell_warnings
 
 
 @click.command()
@@ -18,4 +18,6 @@ def up(config: str | None, *, port: int) -> None:
     """
     from training_pipeline.supervisor import serve  # noqa: PLC0415 - Dagster takes a second to import
 
-    serve(study_of(config), port, click.echo)
+    study = study_of(config)
+    tell_warnings(study)
+    serve(study, port, click.echo)

@@ -3,36 +3,54 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
+from typing import Any
 
 import click
 
 from training_pipeline.cli.common import REFUSED, config_argument, config_path, explained, json_option, print_json
-from training_pipeline.errors import ConfigError
-from training_pipeline.study.config import CONFIG_NAME, load_study, read_yaml
+from training_pipeline.study.block_schema import block_schema
+from training_pipeline.study.config import CheckedStudy, check_study
+from training_pipeline.study.problems import Problem
 
 
 @click.command()
 @config_argument
+@click.option("--strict", is_flag=True, help="Warnings are failures too.")
+@click.option(
+    "--schema", "print_schema", is_flag=True, help="Print the JSON Schema of the block, for editors, instead."
+)
 @json_option
 @explained
-def validate(config: str | None, *, as_json: bool) -> None:
-    """Check a study's config and report every problem of its model_training block.
+def validate(config: str | None, *, strict: bool, print_schema: bool, as_json: bool) -> None:
+    """Check a study's config and report every problem of it at once, each with its key, its place and its mend.
 
-    Exit status: 0 fine, 1 problems, 2 the file cannot be read or is not YAML.
+    Exit status: 0 fine, 1 problems, 2 the file cannot be read or is not YAML. Items and answers are not read.
     """
-    path = config_path(config)
-    read_yaml(path / CONFIG_NAME if path.is_dir() else path)
-    try:
-        study = load_study(path)
-    except ConfigError as error:
-        if as_json:
-            print_json({"problems": [{"message": str(error)}], "warnings": []})
-        click.echo(f"Error: {error}", err=True)
-        sys.exit(REFUSED)
-    if as_json:
-        print_json({"problems": [], "warnings": [{"message": warning} for warning in study.warnings]})
+    if print_schema:
+        print_json(block_schema())
         return
-    for warning in study.warnings:
-        click.echo(f"Warning: {warning}", err=True)
-    schemas = ", ".join(f"{schema.name} ({schema.kind})" for schema in study.schemas)
-    click.echo(f"{study.config_path}: fine. Schemas: {schemas}.")
+    checked = check_study(config_path(config))
+    report = checked.report
+    if as_json:
+        print_json(
+            {"problems": list(map(_document, report.problems)), "warnings": list(map(_document, report.warnings))}
+        )
+    else:
+        _print(checked)
+    if report.problems or (strict and report.warnings):
+        sys.exit(REFUSED)
+
+
+def _document(problem: Problem) -> dict[str, Any]:
+    return {**asdict(problem), "file": str(problem.file)}
+
+
+def _print(checked: CheckedStudy) -> None:
+    for warning in checked.report.warnings:
+        click.echo(f"Warning: {warning}\n", err=True)
+    if checked.study is None:
+        click.echo(checked.report.describe(), err=True)
+        return
+    schemas = ", ".join(f"{schema.name} ({schema.kind})" for schema in checked.study.schemas)
+    click.echo(f"{checked.config_path}: fine. Schemas: {schemas}.")

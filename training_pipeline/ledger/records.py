@@ -86,8 +86,9 @@ class WritebackReport:
 class RunRecord:
     """One training run. Times are epoch seconds; texts are empty and counts 0 until they are known.
 
-    `requested_params` are those given with the run, `params` those it ran with. `items_written` says that every
-    item's split is in the ledger. `recorded_by` is `potato` for a run that only the annotation server knows of.
+    `requested_params` are those given with the run, `params` those it ran with, and `param_sources` says of each of
+    these where it came from: run, trainer_params or default. `items_written` says that every item's split is in the
+    ledger. `recorded_by` is `potato` for a run that only the annotation server knows of.
     """
 
     run_id: str
@@ -108,6 +109,7 @@ class RunRecord:
     split_seed: int = 0
     requested_params: Mapping[str, Any] = field(default_factory=dict)
     params: Mapping[str, Any] = field(default_factory=dict)
+    param_sources: Mapping[str, str] = field(default_factory=dict)
     metrics: Mapping[str, float] = field(default_factory=dict)
     headline: Headline | None = None
     not_scored_because: str | None = None

@@ -58,6 +58,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "warnings": _names,
     "requested_params": json.loads,
     "params": json.loads,
+    "param_sources": json.loads,
     "metrics": json.loads,
     "headline": lambda text: Headline(**json.loads(text)),
     "cost": lambda text: Cost(**json.loads(text)),

@@ -32,6 +32,7 @@ class Facts(TypedDict, total=False):
     n_unlabeled: int
     split_seed: int
     params: Mapping[str, Any]
+    param_sources: Mapping[str, str]
     metrics: Mapping[str, float]
     headline: Headline | None
     not_scored_because: str | None

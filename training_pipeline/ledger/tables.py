@@ -90,6 +90,7 @@ CREATE TABLE IF NOT EXISTS pipeline_runs (
     split_seed         INTEGER NOT NULL,
     requested_params   TEXT NOT NULL,
     params             TEXT NOT NULL,
+    param_sources      TEXT NOT NULL DEFAULT '{}',
     metrics            TEXT NOT NULL,
     headline           TEXT,
     not_scored_because TEXT,
@@ -162,12 +163,17 @@ NAMES = frozenset(
 )
 
 
+_ADDED_COLUMNS = {("pipeline_runs", "param_sources"): "TEXT NOT NULL DEFAULT '{}'"}
+"""Columns of our tables that ledgers of an earlier version lack. Their default stands for runs of then."""
+
+
 def missing(connection: sqlite3.Connection) -> frozenset[str]:
-    """Return the names of the tables and indexes that the database does not have yet."""
+    """Return the names of the tables, indexes and columns (`table.column`) that the database does not have yet."""
     present = {
         name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'index')")
     }
-    return NAMES - present
+    columns = {f"{table}.{column}" for table, column in _missing_columns(connection)}
+    return (NAMES - present) | (columns if "pipeline_runs" in present else frozenset())
 
 
 def create(connection: sqlite3.Connection) -> None:
@@ -176,3 +182,13 @@ def create(connection: sqlite3.Connection) -> None:
     for statement in (POTATO_TABLES + OUR_TABLES).split(";"):
         if statement.strip():
             connection.execute(statement)
+    for table, column in _missing_columns(connection):
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN {column} {_ADDED_COLUMNS[table, column]}")
+
+
+def _missing_columns(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+    return [
+        (table, column)
+        for table, column in _ADDED_COLUMNS
+        if column not in {name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")}
+    ]

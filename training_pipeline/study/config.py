@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import codecs
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from training_pipeline.errors import ConfigError, PipelineError
+from training_pipeline.study.block import ReadBlock, read_block
+from training_pipeline.study.cross_checks import SERVERS_FIELD, check_against_study, holdout_on
+from training_pipeline.study.document import Document, read_document
+from training_pipeline.study.files import DataFile, absolute, data_files, inside
+from training_pipeline.study.problems import BLOCK, Findings, InvalidStudyError, Problem, Report
 from training_pipeline.study.schemas import Schema, read_schemas
 from training_pipeline.study.sections import Section
-from training_pipeline.study.training import BLOCK, TrainingConfig, read_training, unknown_keys
+from training_pipeline.study.server_block import check_server_block
+from training_pipeline.study.training import TrainingConfig
 
 CONFIG_NAME = "config.yaml"
 TRAINING_NAME = "training.yaml"
+TRAINING_VARIABLE = "TRAINING_PIPELINE_TRAINING"
 DATABASE_NAME = "project.sqlite"
-DATA_SUFFIXES = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
-
-
-@dataclass(frozen=True)
-class DataFile:
-    """One file of items. `encoding` is a name that Python knows; parquet has no use for it."""
-
-    path: Path
-    encoding: str = "utf-8"
 
 
 @dataclass(frozen=True)
@@ -35,7 +30,7 @@ class Study:
     """One annotation project. All paths are absolute; `name` is the project column of the ledger's tables.
 
     `prelabel_field` is the item field that carries pre-labels, and `predictions_file` the file of those that came with
-    the data. `warnings` are sentences about keys that change nothing.
+    the data. `warnings` are about what can work and is probably not meant.
     """
 
     config_path: Path
@@ -52,7 +47,7 @@ class Study:
     holdout_on: bool
     machine_annotators: frozenset[str]
     config: Mapping[str, Any]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Problem, ...] = ()
 
     @property
     def training_dir(self) -> Path:
@@ -78,58 +73,42 @@ class Study:
         raise PipelineError("unknown_schema", f"{self.config_path} has no schema {name!r}; it has {names}")
 
 
+@dataclass(frozen=True)
+class CheckedStudy:
+    """A study's config and all that is to say about it; `study` is None where there are problems."""
+
+    config_path: Path
+    report: Report
+    study: Study | None
+
+
 def load_study(path: str | Path, training_file: Path | None = None) -> Study:
-    """Read a study's config: the YAML file, or the folder that holds config.yaml.
+    """Return the study that a config describes.
 
-    The model_training block is that of `training_file`, else of training.yaml beside the config, else of the config.
-    ConfigError, naming file and key, where the study cannot be read.
+    Raises what `check_study` raises, and InvalidStudyError, with every problem, where the config says what cannot work.
     """
-    config_path = _config_path(Path(path))
-    config = read_yaml(config_path)
-    block_path, block = _training_block(config_path, config, training_file)
-    try:
-        training = read_training(block)
-    except ConfigError as error:
-        raise ConfigError(f"{block_path}: {error}") from error
-    try:
-        return _study(config_path, config, training, tuple(f"{block_path}: {text}" for text in unknown_keys(block)))
-    except ConfigError as error:
-        raise ConfigError(f"{config_path}: {error}") from error
+    checked = check_study(path, training_file)
+    if checked.study is None:
+        raise InvalidStudyError(checked.report)
+    return checked.study
 
 
-def read_yaml(path: Path) -> dict[str, Any]:
-    """Return the mapping that a YAML file holds; ConfigError with line and column where it is not YAML."""
-    text = _read_text(path)
-    try:
-        value = yaml.safe_load(text)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise ConfigError(f"{path}{where}: not YAML: {error.problem or error.context}") from error
-    except yaml.reader.ReaderError as error:
-        raise ConfigError(f"{path}, {_place(text[: error.position])}: not YAML: {error.reason}") from error
-    except ValueError as error:
-        raise ConfigError(f"{path} holds a value that cannot be: {error}; put a text in quotes") from error
-    if not isinstance(value, dict):
-        raise ConfigError(f"{path} must hold a mapping of keys to values, not {type(value).__name__}")
-    return value
+def check_study(path: str | Path, training_file: Path | None = None) -> CheckedStudy:
+    """Read a study's config, the YAML file or the folder that holds config.yaml, and check all of it.
 
-
-def _read_text(path: Path) -> str:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        before = data[: error.start].decode("utf-8-sig")
-        raise ConfigError(f"{path}, {_place(before)}: not UTF-8: {error.reason}") from error
-
-
-def _place(before: str) -> str:
-    """Return the line and column, from 1, that follow a text."""
-    return f"line {before.count(chr(10)) + 1}, column {len(before) - before.rfind(chr(10))}"
+    The model_training block is that of `training_file`, else of the file that TRAINING_PIPELINE_TRAINING names, else of
+    training.yaml beside the config, else of the config itself. Items and answers are not read: the time does not depend
+    on how many there are. ConfigError, naming file, line and column, where a file cannot be read or is not YAML.
+    """
+    config = read_document(_config_path(Path(path)))
+    findings = _sources(config, training_file)
+    block = read_block(_raw_block(findings), findings)
+    study = _study(config, block, findings)
+    if findings.block is not None and findings.block is not config:
+        check_server_block(config, block.training.writeback, findings.block.path.name, findings)
+    _warn_of_duplicates(findings)
+    report = findings.report()
+    return CheckedStudy(config.path, report, None if report.problems else replace(study, warnings=report.warnings))
 
 
 def _config_path(path: Path) -> Path:
@@ -141,114 +120,71 @@ def _config_path(path: Path) -> Path:
     return path
 
 
-def _training_block(
-    config_path: Path, config: Mapping[str, Any], training_file: Path | None
-) -> tuple[Path, Mapping[str, Any]]:
-    """Return the block and the file that it stands in. A file of its own may hold it bare or under its name."""
-    path = training_file or config_path.parent / TRAINING_NAME
-    if training_file is not None or path.is_file():
-        whole: Mapping[str, Any] = read_yaml(path)
-        if BLOCK not in whole:
-            return path, whole
-    else:
-        path, whole = config_path, config
-    try:
-        return path, Section(whole).section(BLOCK).values
-    except ConfigError as error:
-        raise ConfigError(f"{path}: {error}") from error
+def _sources(config: Document, training_file: Path | None) -> Findings:
+    """Return findings that know where the block stands: a file of its own may hold it bare or under its name."""
+    named = training_file or os.environ.get(TRAINING_VARIABLE)
+    path = Path(named) if named else config.path.parent / TRAINING_NAME
+    if not named and not path.is_file():
+        return Findings(config, config)
+    block = read_document(path.absolute())
+    return Findings(config, block, bare=BLOCK not in block.values)
 
 
-def _study(config_path: Path, config: Mapping[str, Any], training: TrainingConfig, warnings: tuple[str, ...]) -> Study:
-    top = Section(config)
-    task_dir = _absolute(config_path.parent, top.text("task_dir", "."))
+def _raw_block(findings: Findings) -> Mapping[Any, Any]:
+    """Return the block as it is written."""
+    block = findings.block
+    if block is None or findings.bare:
+        return {} if block is None else block.values
+    if block is not findings.config:
+        for key in block.values:
+            if key != BLOCK:
+                findings.warn((key,), f"Is not read here: {block.path.name} holds {BLOCK} alone.", document=block)
+    return Section(block.values, findings).section(BLOCK).values
+
+
+def _warn_of_duplicates(findings: Findings) -> None:
+    own_file = None if findings.block is findings.config else findings.block
+    for document in filter(None, (findings.config, own_file)):
+        for twice in document.duplicates:
+            lines = f"on lines {twice.first.line} and {twice.last.line}"
+            findings.warn(twice.path, f"Is written twice, {lines}; the last one counts.", "Delete one.", document)
+
+
+def _study(config: Document, block: ReadBlock, findings: Findings) -> Study:
+    """Return the study. It is for use only where there are no problems: empty values stand for what was not read."""
+    top = Section(config.values, findings)
+    task_dir = absolute(config.path.parent, top.text("task_dir", ".").replace("\0", ""))
     item_properties = top.section("item_properties")
     pre_annotation = top.section("pre_annotation")
     prelabels_on = pre_annotation.flag("enabled")
-    field = pre_annotation.text("field", "predictions") if prelabels_on else training.writeback.field
-    schemas = read_schemas(config)
-    _refuse_unknown_schemas(training, schemas)
+    schemas = read_schemas(config.values, findings)
+    check_against_study(block, schemas, top)
+    training = block.training
     return Study(
-        config_path=config_path,
+        config_path=config.path,
         name=top.text("annotation_task_name"),
         task_dir=task_dir,
-        output_dir=_inside(task_dir, top.text("output_annotation_dir"), "output_annotation_dir"),
+        output_dir=inside(task_dir, top.text("output_annotation_dir"), ("output_annotation_dir",), findings),
         id_key=item_properties.text("id_key"),
         text_key=item_properties.text("text_key"),
-        data_files=tuple(_data_files(top, task_dir)),
+        data_files=tuple(data_files(top, task_dir)),
         schemas=schemas,
         training=training,
-        prelabel_field=field,
+        prelabel_field=pre_annotation.text("field", SERVERS_FIELD) if prelabels_on else training.writeback.field,
         predictions_file=_predictions_file(pre_annotation, task_dir) if prelabels_on else None,
-        holdout_on=bool(top.section("ai_support").section("holdout").number("fraction")),
+        holdout_on=holdout_on(top),
         machine_annotators=frozenset(_machine_annotators(top)),
-        config=config,
-        warnings=warnings,
+        config=config.values,
     )
-
-
-def _refuse_unknown_schemas(training: TrainingConfig, schemas: tuple[Schema, ...]) -> None:
-    names = [schema.name for schema in schemas]
-    retrained = training.auto_retrain.schemas if training.auto_retrain.enabled else ()
-    for key, named in (("writeback", training.writeback.schemas), ("auto_retrain", retrained)):
-        for position, name in enumerate(named):
-            if name not in names:
-                raise ConfigError(
-                    f"{BLOCK}.{key}.schemas[{position}] is {name!r}, which is no schema of the study; "
-                    f"there are {', '.join(names)}"
-                )
-
-
-def _data_files(top: Section, task_dir: Path) -> Iterator[DataFile]:
-    """Yield the files named, then those that lie in data_directory now, sorted by name."""
-    if "data_files" not in top and "data_directory" not in top:
-        raise ConfigError("data_files is missing; list the files that hold the items, or name a data_directory")
-    for key, entry in top.entries("data_files"):
-        section = Section(entry if isinstance(entry, dict) else {"path": entry}, key)
-        path = _inside(task_dir, section.text("path"), section.key("path"))
-        if path.suffix.lower() not in DATA_SUFFIXES:
-            raise ConfigError(f"{key} is {path.name!r}; items are read from {', '.join(DATA_SUFFIXES)} files")
-        yield DataFile(path, _encoding(section, "encoding"))
-    if "data_directory" in top:
-        directory = _inside(task_dir, top.text("data_directory"), "data_directory")
-        if not directory.is_dir():
-            raise ConfigError(f"data_directory is {directory}, which is no folder")
-        encoding = _encoding(top, "data_directory_encoding")
-        for path in sorted(directory.iterdir()):
-            if path.suffix.lower() in DATA_SUFFIXES and path.is_file():
-                yield DataFile(path, encoding)
-
-
-def _encoding(section: Section, name: str) -> str:
-    encoding = section.text(name, "utf-8")
-    try:
-        codecs.lookup(encoding)
-    except LookupError as error:
-        raise ConfigError(f"{section.key(name)} is {encoding!r}, which is no encoding that Python knows") from error
-    return encoding
 
 
 def _predictions_file(pre_annotation: Section, task_dir: Path) -> Path | None:
     if "predictions_file" not in pre_annotation:
         return None
     key = "predictions_file"
-    return _inside(task_dir, pre_annotation.text(key), pre_annotation.key(key))
+    return inside(task_dir, pre_annotation.text(key), (*pre_annotation.path, key), pre_annotation.findings)
 
 
 def _machine_annotators(top: Section) -> Iterator[str]:
     for annotator in top.section("machine_annotators").sections("annotators"):
         yield annotator.text("id")
-
-
-def _absolute(base: Path, name: str) -> Path:
-    return Path(os.path.abspath(base / name))  # noqa: PTH100 (resolve() would leave a study that is linked to)
-
-
-def _inside(task_dir: Path, name: str, key: str) -> Path:
-    """Return the absolute path; ConfigError where it leaves the project, as the server refuses it too.
-
-    A link inside the project that leads elsewhere was put there on purpose and is followed.
-    """
-    path = _absolute(task_dir, name)
-    if not path.is_relative_to(task_dir) and not path.resolve().is_relative_to(task_dir.resolve()):
-        raise ConfigError(f"{key} is {name!r}, which is outside the project {task_dir}; keep it inside")
-    return path

@@ -10,7 +10,8 @@ from typing import Any
 
 from training_pipeline.errors import ConfigError
 from training_pipeline.study import jsontext
-from training_pipeline.study.config import DataFile, Study
+from training_pipeline.study.config import Study
+from training_pipeline.study.files import DataFile
 from training_pipeline.study.records import bad_items, place, read_records
 
 RUNTIME_ITEMS_NAME = "runtime_items.jsonl"

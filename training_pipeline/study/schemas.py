@@ -6,15 +6,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from training_pipeline.errors import ConfigError
+from training_pipeline.study.document import KeyPath, format_path
 from training_pipeline.study.kinds import Kind, kind_of
+from training_pipeline.study.problems import Findings
 from training_pipeline.study.sections import Section
+from training_pipeline.trainers.wording import shown
 
 # What the server draws where the scheme does not say, seen on its pages.
 CONFIDENCE_POINTS = 5
 PERCENT_SCALE = (0.0, 100.0)
 PAIR_OPTIONS = ("A", "B", "tie")
 TRIAGE_OPTIONS = ("accept", "reject", "skip")
+
+MOST_POINTS = 1_000
+"""The most points of a scale that somebody could choose among."""
 
 _LABELLED = frozenset({Kind.NOMINAL, Kind.ORDINAL, Kind.MULTILABEL, Kind.SPAN, Kind.GEOMETRY})
 """Kinds that choose among `labels`. Elsewhere the key may mean anything and is left alone."""
@@ -38,23 +43,21 @@ class Schema:
     source_field: str | None = None
 
 
-def read_schemas(config: Mapping[str, Any]) -> tuple[Schema, ...]:
-    """Return the schemas of a study's config, in the order written.
-
-    ConfigError, naming the key, where one cannot be read or two have the same name.
-    """
-    schemas = tuple(_read_schema(scheme) for scheme in Section(config).sections("annotation_schemes"))
-    if not schemas:
-        raise ConfigError("annotation_schemes is missing or empty; list the questions that annotators answer")
-    first: dict[str, int] = {}
-    for position, schema in enumerate(schemas):
-        if schema.name in first:
-            raise ConfigError(
-                f"annotation_schemes[{position}].name is {schema.name!r}, as is annotation_schemes"
-                f"[{first[schema.name]}].name; give each schema a name of its own"
-            )
-        first[schema.name] = position
-    return schemas
+def read_schemas(config: Mapping[str, Any], findings: Findings) -> tuple[Schema, ...]:
+    """Return the schemas of a study's config, in the order written; what is wrong with them goes to `findings`."""
+    top = Section(config, findings)
+    if config.get("annotation_schemes") in (None, []):
+        top.add("annotation_schemes", "Is missing or empty.", "List the questions that annotators answer.")
+    schemas: list[Schema] = []
+    first: dict[str, KeyPath] = {}
+    for scheme in top.sections("annotation_schemes"):
+        schema = _read_schema(scheme)
+        if schema.name and schema.name in first:
+            before = format_path((*first[schema.name], "name"))
+            scheme.add("name", f"Is {shown(schema.name)}, as is {before}.", "Give each schema a name of its own.")
+        first.setdefault(schema.name, scheme.path)
+        schemas.append(schema)
+    return tuple(schemas)
 
 
 def _read_schema(scheme: Section) -> Schema:
@@ -76,18 +79,18 @@ def _options(scheme: Section, annotation_type: str, kind: Kind) -> tuple[str, ..
         case _ if kind not in _LABELLED:
             options: tuple[str, ...] = ()
         case "confidence":
-            options = _points(scheme.whole_number("scale_points", CONFIDENCE_POINTS))
+            options = _points(scheme.whole_number("scale_points", MOST_POINTS, CONFIDENCE_POINTS))
         case "likert" if "labels" not in scheme:
-            options = _points(scheme.whole_number("size"))
+            options = _points(scheme.whole_number("size", MOST_POINTS))
         case "triage":
             options = TRIAGE_OPTIONS
         case "pairwise":
             options = PAIR_OPTIONS if scheme.flag("allow_tie") else PAIR_OPTIONS[:2]
         case "hierarchical_multiselect" if "taxonomy" in scheme:
-            options = tuple(dict.fromkeys(_taxonomy_names(scheme.values["taxonomy"], scheme.key("taxonomy"))))
+            path = (*scheme.path, "taxonomy")
+            options = tuple(dict.fromkeys(_taxonomy_names(scheme.values["taxonomy"], path, scheme.findings)))
         case _:
-            options = tuple(_label_name(path, label) for path, label in scheme.entries("labels"))
-            _refuse_repeated(options, scheme.key("labels"))
+            options = tuple(_labels(scheme))
     return options
 
 
@@ -95,7 +98,18 @@ def _points(n: int) -> tuple[str, ...]:
     return tuple(str(point) for point in range(1, n + 1))
 
 
-def _label_name(path: str, label: Any) -> str:
+def _labels(scheme: Section) -> Iterator[str]:
+    seen: set[str] = set()
+    for path, label in scheme.entries("labels"):
+        name = _label_name(path, label, scheme.findings)
+        if name is not None and name in seen:
+            scheme.findings.add(path, f"Is {shown(name)} for the second time.", "Give each label a name of its own.")
+        elif name is not None:
+            seen.add(name)
+            yield name
+
+
+def _label_name(path: KeyPath, label: Any, findings: Findings) -> str | None:
     """Return the name of a label as the server shows it: a text or a number, alone or under `name`.
 
     YAML reads an unquoted yes, no, on or off as a boolean, so the word that was written is lost; the server refuses
@@ -103,31 +117,27 @@ def _label_name(path: str, label: Any) -> str:
     """
     name = label.get("name") if isinstance(label, dict) else label
     if isinstance(name, bool):
-        raise ConfigError(f"{path} was read as the boolean {name}; put the label in quotes")
+        findings.add(path, f"Was read as the boolean {name}.", "Put the label in quotes.")
+        return None
     if not isinstance(name, str | int | float) or name == "":
-        raise ConfigError(f"{path} must be a text, or a mapping with a name, not {label!r}")
+        findings.add(path, f"Must be a text, or a mapping with a name, not {shown(label)}.")
+        return None
     return str(name)
 
 
-def _refuse_repeated(labels: tuple[str, ...], path: str) -> None:
-    for position, label in enumerate(labels):
-        if label in labels[:position]:
-            raise ConfigError(f"{path}[{position}] is {label!r} for the second time; give each label a name of its own")
-
-
-def _taxonomy_names(node: Any, path: str) -> Iterator[str]:
+def _taxonomy_names(node: Any, path: KeyPath, findings: Findings) -> Iterator[str]:
     """Yield every node of a taxonomy, parents before children: mappings of names to nodes, lists, single names."""
     if node is None:
         return
     if isinstance(node, list):
         for position, child in enumerate(node):
-            yield from _taxonomy_names(child, f"{path}[{position}]")
+            yield from _taxonomy_names(child, (*path, position), findings)
     elif isinstance(node, dict):
         for name, child in node.items():
-            yield _label_name(path, name)
-            yield from _taxonomy_names(child, f"{path}.{name}")
+            yield from filter(None, [_label_name((*path, name), name, findings)])
+            yield from _taxonomy_names(child, (*path, name), findings)
     else:
-        yield _label_name(path, node)
+        yield from filter(None, [_label_name(path, node, findings)])
 
 
 def _scale(scheme: Section, annotation_type: str) -> tuple[float, float] | None:
@@ -143,5 +153,5 @@ def _scale(scheme: Section, annotation_type: str) -> tuple[float, float] | None:
     if low is None or high is None:
         return None
     if low >= high:
-        raise ConfigError(f"{ends.key(highest)} is {high:g}, which is not above {ends.key(lowest)}, {low:g}")
+        ends.add(highest, f"Is {high:g}, which is not above {ends.key(lowest)}, {low:g}.")
     return low, high

@@ -1,4 +1,4 @@
-"""Typed reading of a config: a key that is missing or of the wrong type is refused by its full path."""
+"""Typed reading of a config: a key that is missing or of the wrong type is noted, and reading goes on."""
 
 from __future__ import annotations
 
@@ -7,19 +7,29 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from training_pipeline.errors import ConfigError
+from training_pipeline.study.document import KeyPath, format_path
+from training_pipeline.study.problems import Findings
+from training_pipeline.trainers.wording import number_mend, shown, text_mend, truth_mend
 
 
 @dataclass(frozen=True)
 class Section:
-    """One mapping of the config, and where it stands in it (`item_properties`, `annotation_schemes[2]`)."""
+    """One mapping of the config, and where it stands in it (`item_properties`, `annotation_schemes[2]`).
 
-    values: Mapping[str, Any]
-    path: str = ""
+    What is wrong goes to `findings`; the reader gets a value that it can go on with and that nothing may be built on.
+    """
+
+    values: Mapping[Any, Any]
+    findings: Findings
+    path: KeyPath = ()
 
     def key(self, name: str) -> str:
-        """Return the full path of one key."""
-        return f"{self.path}.{name}" if self.path else name
+        """Return the full path of one key, as people write it."""
+        return format_path((*self.path, name))
+
+    def add(self, name: str, message: str, hint: str = "") -> None:
+        """Note a problem of one key."""
+        self.findings.add((*self.path, name), message, hint)
 
     def __contains__(self, name: str) -> bool:
         return self.values.get(name) is not None
@@ -29,17 +39,19 @@ class Section:
         value = self.values.get(name)
         if value is None:
             if default is None:
-                raise ConfigError(f"{self.key(name)} is missing; give it a text")
-            return default
+                self.add(name, "Is missing.", "Give it a text.")
+            return default or ""
         if not isinstance(value, str) or not value:
-            raise ConfigError(f"{self.key(name)} must be a text that is not empty, not {value!r}")
+            self.add(name, f"Must be a text that is not empty, not {shown(value)}.", text_mend(value))
+            return default or ""
         return value
 
     def flag(self, name: str) -> bool:
         """Return a truth value, false where the key is left out."""
         value = self.values.get(name, False)
         if not isinstance(value, bool):
-            raise ConfigError(f"{self.key(name)} must be true or false, not {value!r}")
+            self.add(name, f"Must be true or false, not {shown(value)}.", truth_mend(value))
+            return False
         return value
 
     def number(self, name: str) -> float | None:
@@ -48,39 +60,50 @@ class Section:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise ConfigError(f"{self.key(name)} must be a finite number, not {value!r}")
+            self.add(name, f"Must be a finite number, not {shown(value)}.", number_mend(value))
+            return None
         return float(value)
 
-    def whole_number(self, name: str, default: int | None = None) -> int:
-        """Return a whole number of at least 1; without a default the key must be there."""
+    def whole_number(self, name: str, most: int, default: int | None = None) -> int:
+        """Return a whole number from 1 to `most`; without a default the key must be there."""
         value = self.values.get(name, default)
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ConfigError(f"{self.key(name)} must be a whole number of at least 1, not {value!r}")
-        return value
+        if value is None:
+            self.add(name, "Is missing.", f"Give it a whole number from 1 to {most}.")
+        elif isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+            self.add(name, f"Must be a whole number from 1 to {most}, not {shown(value)}.", number_mend(value))
+        else:
+            return value
+        return 1
 
     def section(self, name: str) -> Section:
         """Return the mapping under a key, an empty one where the key is left out."""
-        return self._section(self.values.get(name, {}), self.key(name))
+        return self._section(self.values.get(name, {}), (*self.path, name))
 
-    def entries(self, name: str) -> Iterator[tuple[str, Any]]:
+    def entries(self, name: str) -> Iterator[tuple[KeyPath, Any]]:
         """Yield the full path and the value of each entry of the list under a key, none where it is left out."""
         value = self.values.get(name)
         if value is None:
             return
         if not isinstance(value, list):
-            raise ConfigError(f"{self.key(name)} must be a list, not {value!r}")
+            self.add(name, f"Must be a list, not {shown(value)}.", _list_mend(value))
+            return
         for position, entry in enumerate(value):
-            yield f"{self.key(name)}[{position}]", entry
+            yield (*self.path, name, position), entry
 
     def sections(self, name: str) -> Iterator[Section]:
-        """Yield each entry of the list under a key, which must be mappings."""
+        """Yield each entry of the list under a key that is a mapping, as all must be."""
         for path, entry in self.entries(name):
-            yield self._section(entry, path)
+            if entry is None or not isinstance(entry, dict):
+                self.findings.add(path, f"Must be a mapping of keys to values, not {shown(entry)}.")
+            else:
+                yield Section(entry, self.findings, path)
 
-    @staticmethod
-    def _section(value: Any, path: str) -> Section:
-        if value is None:
-            return Section({}, path)
-        if not isinstance(value, dict):
-            raise ConfigError(f"{path} must be a mapping of keys to values, not {value!r}")
-        return Section(value, path)
+    def _section(self, value: Any, path: KeyPath) -> Section:
+        if value is not None and not isinstance(value, dict):
+            self.findings.add(path, f"Must be a mapping of keys to values, not {shown(value)}.")
+        return Section(value if isinstance(value, dict) else {}, self.findings, path)
+
+
+def _list_mend(value: object) -> str:
+    is_one = isinstance(value, str) and value and "," not in value
+    return f"Write [{shown(value)}]." if is_one else ""

@@ -1,147 +1,129 @@
-"""The model_training block of a study's config."""
+"""The model_training block of a study's config: every key, its type and its default."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
-from pydantic_core import ErrorDetails
+from pydantic import AfterValidator, ConfigDict, Field
 
-from training_pipeline.errors import ConfigError
+from training_pipeline.study.backends import LOCAL, BackendConfig
+from training_pipeline.study.gate import check_gate
+from training_pipeline.study.models import (
+    Block,
+    EmptyIsLeftOut,
+    Names,
+    NotNegative,
+    Positive,
+    Share,
+    Text,
+    Whole,
+)
+from training_pipeline.study.tiling import TilingConfig
 
-BLOCK = "model_training"
-
-Weight = Annotated[float, Field(ge=0)]
 SplitName = Literal["train", "val", "test"]
-Names = Annotated[tuple[str, ...], Field(strict=False)]
+Params = Annotated[dict[str, Any], EmptyIsLeftOut]
 
 
-class _Block(BaseModel):
-    """Numbers are strict: a boolean or a text is no number, nor is NaN."""
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class WritebackConfig(_Block):
+class WritebackConfig(Block):
     """Which predictions annotators are shown."""
 
-    schemas: Names = ()
-    min_confidence: Annotated[float, Field(ge=0, le=1)] = 0.0
-    field: Annotated[str, Field(min_length=1)] = "predictions"
-    include_unlabeled: bool = False
-    allow_slider: bool = False
+    schemas: Names = Field(
+        default=(), description="Schemas whose predictions are shown; empty: nothing changes for annotators"
+    )
+    min_confidence: Share = Field(default=0.0, description="A prediction less sure than this is stored and not shown")
+    field: Text = Field(default="predictions", description="The item field that carries pre-labels")
+    include_unlabeled: bool = Field(
+        default=False, description="Also predict items that nobody has labelled; else val and test only"
+    )
+    live: bool = Field(
+        default=False, description="Also rewrite the file that a running server watches, so that it shows them at once"
+    )
+    allow_slider: bool = Field(
+        default=False, description="Show slider predictions, which the server saves as answers when they are looked at"
+    )
+    gate: Annotated[Text, AfterValidator(check_gate)] = Field(
+        default="none",
+        description="When a run may replace what is shown: none (always), not_worse (than the newest published run), "
+        "or a bound such as macro_f1 >= 0.7 (mae and rmse: <=)",
+    )
+    target_precision: Annotated[float, Field(gt=0, lt=1)] | None = Field(
+        default=None, description="Show what is this precise by val, in place of min_confidence"
+    )
 
 
-class AutoRetrainConfig(_Block):
+class AutoRetrainConfig(Block):
     """When a run starts by itself."""
 
-    enabled: bool = False
-    trainer: str | None = None
-    schemas: Names = ()
-    min_interval_s: Weight = 600.0
-    update_frequency: Annotated[int, Field(ge=1)] = 25
-    params: dict[str, Any] = {}
-    backend: str | None = None
-    accept_licence: bool = False
-
-    @model_validator(mode="after")
-    def _complete(self) -> Self:
-        if self.enabled and not (self.trainer and self.schemas):
-            raise ValueError("enabled needs a trainer and at least one of schemas")
-        return self
+    enabled: bool = Field(default=False, description="Start runs as annotations arrive")
+    trainer: Text | None = Field(default=None, description="The trainer; required when enabled")
+    schemas: Names = Field(default=(), description="The schemas to learn, the first of them; required when enabled")
+    min_interval_s: NotNegative = Field(default=600.0, description="Seconds since the last run ended")
+    update_frequency: Annotated[Whole, Field(ge=1)] = Field(
+        default=25, description="New annotations since the last run"
+    )
+    params: Params = Field(default={}, description="Params of these runs; they beat trainer_params")
+    backend: Text | None = Field(default=None, description="Where they go; null: model_training.backend")
+    accept_licence: bool = Field(default=False, description="Accept the trainer's licence, where it asks for that")
 
 
-class TrainingConfig(_Block):
-    """The whole block, with its defaults. `splits` keeps the order written, on which membership depends."""
+class TrainingConfig(Block):
+    """The whole block. An unknown key changes nothing.
+
+    `splits` keeps the order written, on which membership depends.
+    """
 
     model_config = ConfigDict(extra="ignore")
 
-    enabled: bool = False
-    split_seed: Annotated[int, Field(ge=0)] = 0
-    splits: dict[SplitName, Weight] = {"train": 0.7, "val": 0.15, "test": 0.15}
-    splits_by: Annotated[str, Field(min_length=1)] | None = None
-    aggregation: Literal["consensus", "majority"] = "consensus"
-    retain_runs: Annotated[int, Field(ge=0)] = 5
-    queue_max: Annotated[int, Field(ge=0)] = 10
-    max_wall_seconds: Annotated[float, Field(gt=0)] | None = None
-    max_ram_mb: Annotated[float, Field(gt=0)] | None = None
-    grace_seconds: Weight = 20.0
-    device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
-    num_threads: Annotated[int, Field(ge=1)] | None = None
-    backend: Annotated[str, Field(min_length=1)] = "local"
-    backends: dict[str, dict[str, Any]] = {}
-    trainer_params: dict[str, dict[str, Any]] = {}
-    allowed_modules: Names = ()
-    auto_retrain: AutoRetrainConfig = AutoRetrainConfig()
-    writeback: WritebackConfig = WritebackConfig()
-    tiling: dict[str, Any] = {}
-
-    @field_validator("splits")
-    @classmethod
-    def _trainable(cls, splits: dict[SplitName, float]) -> dict[SplitName, float]:
-        if "train" not in splits:
-            raise ValueError("train is missing; give it a weight")
-        if sum(splits.values()) <= 0:
-            raise ValueError("the weights add up to 0; give at least train a weight above 0")
-        return splits
-
-
-def read_training(block: Mapping[str, Any]) -> TrainingConfig:
-    """Return the block as a record; ConfigError that lists every problem, one a line, by its full key."""
-    try:
-        return TrainingConfig.model_validate(block)
-    except ValidationError as error:
-        problems = [_problem(details) for details in error.errors(include_url=False)]
-        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        raise ConfigError("\n".join([f"{BLOCK} has {count}", *problems])) from error
-
-
-def unknown_keys(block: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a warning for each key of the block that nothing reads, with the near miss where there is one."""
-    for key in block:
-        if key not in TrainingConfig.model_fields:
-            near = _near_miss(str(key), TrainingConfig)
-            yield f"{BLOCK}.{key}: no such key, so it changes nothing{near}"
-
-
-_SENTENCES: Mapping[str, str] = {
-    "bool_type": "must be true or false",
-    "int_type": "must be a whole number",
-    "float_type": "must be a number",
-    "finite_number": "must be a finite number",
-    "string_type": "must be a text",
-    "string_too_short": "must not be empty",
-    "tuple_type": "must be a list",
-    "dict_type": "must be a mapping of keys to values",
-    "model_type": "must be a mapping of keys to values",
-    "invalid_key": "must be a text",
-    "greater_than": "must be above {gt:g}",
-    "greater_than_equal": "must be at least {ge:g}",
-    "less_than_equal": "must be at most {le:g}",
-    "literal_error": "must be {expected}",
-}
-
-
-def _problem(details: ErrorDetails) -> str:
-    location = [part for part in details["loc"] if part != "[key]"]
-    path = BLOCK + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
-    if details["type"] == "extra_forbidden":
-        model = _SUB_BLOCKS[str(location[0])]
-        return f"{path}: no such key{_near_miss(str(location[-1]), model)}"
-    if details["type"] == "value_error":
-        return f"{path}: {details['ctx']['error']}"
-    if details["loc"][-1] == "[key]":
-        return f"{path}: the name {_SENTENCES[details['type']].format(**details.get('ctx', {}))}"
-    sentence = _SENTENCES[details["type"]].format(**details.get("ctx", {}))
-    return f"{path}: {sentence}, not {details['input']!r}"
-
-
-_SUB_BLOCKS: Mapping[str, type[BaseModel]] = {"auto_retrain": AutoRetrainConfig, "writeback": WritebackConfig}
-
-
-def _near_miss(key: str, model: type[BaseModel]) -> str:
-    """Return the end of a sentence about an unknown key: the known key meant, or all that there are."""
-    near = difflib.get_close_matches(key, model.model_fields, n=1)
-    return f"; did you mean {near[0]}?" if near else f"; there are {', '.join(model.model_fields)}"
+    enabled: bool = Field(
+        default=False, description="false: the graph holds the study's answers and splits alone, and no run goes"
+    )
+    split_seed: Annotated[Whole, Field(ge=0)] = Field(
+        default=0,
+        description="Keep it fixed: a new seed moves held-out items into train; no score compares with earlier ones",
+    )
+    splits: dict[SplitName, NotNegative] = Field(
+        default={"train": 0.7, "val": 0.15, "test": 0.15},
+        description="Weights of at least 0, divided by their sum; train is required, and their order counts",
+    )
+    splits_by: Text | None = Field(
+        default=None, description="An item field, which every item has: items that share its value share a split"
+    )
+    aggregation: Literal["consensus", "majority"] = Field(
+        default="consensus", description="How several annotators' answers become one label"
+    )
+    retain_runs: Annotated[Whole, Field(ge=0)] = Field(
+        default=5, description="Finished runs, whatever their outcome, kept in the ledger"
+    )
+    queue_max: Annotated[Whole, Field(ge=0)] = Field(default=10, description="Runs that may wait")
+    max_wall_seconds: Positive | None = Field(
+        default=None, description="The longest a run may take, from its worker's start; null: no limit"
+    )
+    max_ram_mb: Positive | None = Field(
+        default=None, description="MiB of data that a training process may hold; null: no limit"
+    )
+    grace_seconds: NotNegative = Field(default=20.0, description="Seconds from the polite stop to the kill")
+    device: Literal["auto", "cpu", "cuda", "mps"] = Field(
+        default="auto", description="What a run computes on; sklearn-text uses the CPU whatever it says"
+    )
+    num_threads: Annotated[Whole, Field(ge=1)] | None = Field(
+        default=None, description="Threads of numeric libraries; null: their own choice"
+    )
+    backend: Text = Field(default=LOCAL, description="The backend of a run that names none")
+    backends: Annotated[dict[Text, BackendConfig], EmptyIsLeftOut] = Field(
+        default={}, description="Where runs may go besides this machine, which is always there as local"
+    )
+    trainer_params: Annotated[dict[Text, Params], EmptyIsLeftOut] = Field(
+        default={}, description="Params by trainer: a run's own beat these, these beat the trainer's defaults"
+    )
+    allowed_modules: Names = Field(
+        default=(), description="Packages besides sklearn that a dotted path in a param may name"
+    )
+    auto_retrain: Annotated[AutoRetrainConfig, EmptyIsLeftOut] = Field(
+        default=AutoRetrainConfig(), description="When a run starts by itself"
+    )
+    writeback: Annotated[WritebackConfig, EmptyIsLeftOut] = Field(
+        default=WritebackConfig(), description="Which predictions annotators are shown"
+    )
+    tiling: Annotated[TilingConfig, EmptyIsLeftOut] = Field(
+        default=TilingConfig(), description="How large images are cut"
+    )

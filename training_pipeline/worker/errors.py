@@ -28,6 +28,7 @@ _STATUS_OF_CODE = {
     "bad_bundle": ExitStatus.REFUSED,
     "bad_params": ExitStatus.REFUSED,
     "unknown_trainer": ExitStatus.REFUSED,
+    "not_available": ExitStatus.REFUSED,
     "unknown_schema": ExitStatus.REFUSED,
     "validation_failed": ExitStatus.REFUSED,
     "missing_dependency": ExitStatus.MISSING_DEPENDENCY,
