@@ -221,11 +221,6 @@ class TestFailures:
         body = "def fit(self, X, y):\n    print('threads', os.environ['OMP_NUM_THREADS'])\n    return super().fit(X, y)"
         assert "threads 1\n" in self.work_with(tmp_path, body, limits=Limits(num_threads=1)).stdout
 
-    def test_a_run_that_takes_too_long_is_stopped(self, tmp_path: Path) -> None:
-        ran = self.work_with(tmp_path, "def fit(self, X, y):\n    time.sleep(60)", limits=Limits(max_wall_seconds=3))
-        assert (ran.status, ran.last["code"]) == (1, "wall_limit")
-        assert ran.last["message"] == "Stopped: the run took longer than model_training.max_wall_seconds (3)."
-
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_cancelled_fit_ends_at_once(tmp_path: Path, number: signal.Signals) -> None:
