@@ -7,12 +7,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 import yaml
+from rich.markup import escape
 
 from training_pipeline.cli.common import (
     INTERRUPTED,
@@ -158,24 +158,26 @@ def _open_log(ledger: Ledger, asked: RunRecord, directory: RunDirectory) -> Any:
 def _follow(process: subprocess.Popen[bytes], ledger: Ledger, run_id: str) -> None:
     """Tell on stderr what the run does, a line each time that this changes, until its process ends."""
     told = ""
-    tell: Callable[[str], None] = err.print
     with err.status(f"run {run_id}") as spinner:
         while process.poll() is None:
-            now = _doing(ledger, run_id)
+            now = f"run {run_id}: {_doing(ledger, run_id)}"
             if now != told:
                 if err.is_terminal:
-                    spinner.update(now)
-                tell(now)
+                    spinner.update(escape(now))
+                err.print(now, markup=False, soft_wrap=True)
                 told = now
             time.sleep(_POLL_SECONDS)
 
 
 def _doing(ledger: Ledger, run_id: str) -> str:
-    run = runs.get(ledger, run_id)
-    if run.status is Status.QUEUED:
-        return f"run {run_id}: {_waiting(ledger, run_id)}"
+    try:
+        run = runs.get(ledger, run_id)
+        if run.status is Status.QUEUED:
+            return _waiting(ledger, run_id)
+    except PipelineError as error:
+        return str(error)  # a ledger that cannot be read now does not end the run, so it does not end the waiting
     step = run.progress.step if run.progress else ""
-    return f"run {run_id}: {run.status}" + (f": {step}" if step and not run.status.has_ended else "")
+    return f"{run.status}" + (f": {step}" if step and not run.status.has_ended else "")
 
 
 def _waiting(ledger: Ledger, run_id: str) -> str:
