@@ -116,9 +116,9 @@ def _new_annotations(study: Study, schema: Schema, ledger: Ledger, started: list
         answer_counts.note_counted_as_trained(ledger, schema.name, of_schema)
     version = hashlib.blake2b(repr(schema).encode(), digest_size=8).hexdigest()
     marks = {
-        path.parent.name: f"{version} {mark}"
-        for path, mark in state_marks(study).items()
-        if path.parent.name not in study.machine_annotators
+        annotator: f"{version} {mark}"
+        for annotator, mark in state_marks(study).items()
+        if annotator not in study.machine_annotators
     }
 
     def read(annotator: str) -> bytes | None:

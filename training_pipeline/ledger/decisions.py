@@ -16,8 +16,15 @@ class LastDecision:
     skip_reason: str | None
 
 
+SECONDS_KEPT = 60.0
+"""How old a decision may be before the same one is written again, so that one that stays costs no writing."""
+
+
 def note(ledger: Ledger, skip_reason: str | None) -> None:
     """Write down the decision that was made now."""
+    known = last(ledger)
+    if known and known.skip_reason == skip_reason and abs(time.time() - known.decided_at) < SECONDS_KEPT:
+        return
     with ledger.transaction() as connection:
         connection.execute(
             "INSERT OR REPLACE INTO pipeline_decisions VALUES (?, ?, ?)", (ledger.project, time.time(), skip_reason)
