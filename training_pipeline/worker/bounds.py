@@ -10,6 +10,15 @@ from training_pipeline.worker.process_tree import descendants, hold_more_than
 UNBOUNDED = float("inf")
 
 
+class Breach:
+    """A bound that was broken: as the error that ends the run, its code, its message and its mend."""
+
+    def __init__(self, code: str, message: str, hint: str) -> None:
+        self.code = code
+        self.message = message
+        self.hint = hint
+
+
 class Bounds:
     """What a command may use. A bound on memory needs Linux.
 
@@ -30,13 +39,13 @@ class Bounds:
             self._deadline = now + self._max_wall_seconds
         return self._deadline - now
 
-    def broken(self) -> tuple[str, str, str] | None:
-        """Return the code, the message and the mend of the bound that this process's children are beyond, if any."""
+    def broken(self) -> Breach | None:
+        """Return the bound that this process's descendants are beyond, if any."""
         if self.seconds_left() <= 0:
             message = "Stopped: the run took longer than model_training.max_wall_seconds"
-            return "wall_limit", f"{message} ({self._max_wall_seconds:g}).", "Raise it, or train on less."
+            return Breach("wall_limit", f"{message} ({self._max_wall_seconds:g}).", "Raise it, or train on less.")
         if self._max_ram_mb < UNBOUNDED and hold_more_than(descendants(os.getpid()), self._max_ram_mb):
             message = "Stopped: the run used more memory than model_training.max_ram_mb"
             mend = "Raise it, train on fewer items, or choose a smaller model."
-            return "ram_limit", f"{message} ({self._max_ram_mb:g}).", mend
+            return Breach("ram_limit", f"{message} ({self._max_ram_mb:g}).", mend)
         return None

@@ -24,7 +24,7 @@ from types import FrameType
 if __name__ == "__main__":  # a script has no package around it
     sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))  # noqa: PTH100, PTH120
 
-from training_pipeline.worker.bounds import Bounds
+from training_pipeline.worker.bounds import Bounds, Breach
 from training_pipeline.worker.process_tree import descendants
 
 SECONDS_BETWEEN_LOOKS = 0.2
@@ -80,10 +80,10 @@ def hold(owner: str, grace_seconds: float, bounds: Bounds, command: list[str]) -
         ready, _, _ = select.select([signals], [], [], pause)
         told = bool(ready) and any(number != signal.SIGCHLD for number in os.read(signals, 512))
     if broken is not None and bounds.events:
-        _tell(bounds.events, *broken)
+        _tell(bounds.events, broken)
     if not held.has_ended():
         # Memory that goes on growing is given no grace: seconds of it can take what the machine has left.
-        held.stop(0.0 if broken and broken[0] == "ram_limit" else grace_seconds)
+        held.stop(0.0 if broken and broken.code == "ram_limit" else grace_seconds)
     return held.end()
 
 
@@ -192,14 +192,14 @@ def _become(command: list[str]) -> None:
         os._exit(127)
 
 
-def _tell(events: str, code: str, message: str, hint: str) -> None:
+def _tell(events: str, broken: Breach) -> None:
     """Write the command's last event; where even that fails, the command must end all the same."""
     from training_pipeline.worker.events import Events  # noqa: PLC0415  takes longer to import than the rest
 
     try:
-        Events(events).error(code, message, hint)
+        Events(events).error(broken.code, broken.message, broken.hint)
     except OSError as error:
-        print(f"{message} {events} could not be told: {error.strerror}", file=sys.stderr, flush=True)  # noqa: T201
+        print(f"{broken.message} {events} could not be told: {error.strerror}", file=sys.stderr, flush=True)  # noqa: T201
 
 
 def _prctl(option: int, value: int) -> None:
