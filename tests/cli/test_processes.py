@@ -123,7 +123,7 @@ def test_a_killed_carrier_is_told_by_the_command_that_waits_for_it(going: Start,
 
 def test_a_run_goes_on_when_the_command_that_started_it_is_killed(going: Start, config: Path) -> None:
     one = going(
-        config, "--param", "vectorizer=tests.cli.slow.SlowVectorizer", "--param", "vectorizer_kwargs={seconds: 1}"
+        config, "--param", "vectorizer=tests.cli.slow.SlowVectorizer", "--param", "vectorizer_kwargs={seconds: 0.3}"
     )
     one.wait_until_it_fits()
     one.process.kill()

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.assets.test_bad_studies import messy
 from tests.cli.running import Said, call, command_line, surroundings
 from tests.running import review_study
-from training_pipeline.ledger import runs
+from training_pipeline.ledger import predictions, runs
 from training_pipeline.ledger.database import Ledger
 from training_pipeline.study.config import load_study
 
@@ -221,6 +222,23 @@ def test_a_config_that_is_not_yaml_exits_2_with_line_and_column(tmp_path: Path) 
     said = call("run", str(config), "--schema", "sentiment", "--json")
     assert (said.status, said.document["code"]) == (2, "bad_config")
     assert said.document["error"].startswith(f"{config}, line 3, column ")
+
+
+def test_odd_ids_and_texts_go_through_the_real_worker_and_back(tmp_path: Path) -> None:
+    config = messy(tmp_path)
+    said = command_line("run", str(config), "--schema", "sentiment", "--json")
+    assert (said.status, said.document["status"]) == (0, "success"), said.err
+    assert f"{tmp_path / 'annotation_output' / 'ben' / 'user_state.json'} was left out: " in (
+        Path(said.document["artifact_dir"]).parent / "dagster.log"
+    ).read_text(encoding="utf-8")
+    held_out = said.document["n_val"] + said.document["n_test"]
+    assert said.document["writeback"]["n_written"] == held_out
+    study = load_study(config)
+    shown = [item for item, _, _ in predictions.shown(Ledger(study.database, study.name))]
+    assert len(shown) == held_out
+    for item in shown:
+        found = call("provenance", "--json", "--", item, str(config))
+        assert (found.status, found.document["item"]) == (0, item)
 
 
 def test_a_run_whose_process_never_came_up_is_no_success(tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ def executed(config: Path) -> tuple[int, RunRecord]:
     return status, runs.get(ledger, run_id)
 
 
+@pytest.mark.slow
 def test_the_run_that_was_asked_for_is_the_one_that_runs(tmp_path: Path) -> None:
     config = review_study(tmp_path)
     status, run = executed(config)
