@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -310,3 +311,32 @@ def test_nothing_new_opens_no_file(loop: Loop, monkeypatch: pytest.MonkeyPatch) 
     os.utime(loop.save("annotator3", 40), ns=(1, 1))
     loop.reason()
     assert read == ["annotator3"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_happens_each_annotation_counts_once(tmp_path: Path, seed: int) -> None:
+    """Against a count by hand of (annotator, item) pairs, through runs, failures, restarts and edits."""
+    chance = random.Random(seed)
+    loop = Loop(tmp_path, update_frequency=1_000)
+    saved: dict[str, int] = {}
+    known: set[tuple[str, int]] = set()
+
+    def pairs() -> set[tuple[str, int]]:
+        return {(annotator, k) for annotator, n in saved.items() for k in range(n)}
+
+    for _ in range(30):
+        step = chance.choice(["save", "save", "save", "ask", "train", "fail", "restart"])
+        if step == "save":
+            annotator = chance.choice(["ann", "ben", "eva"])
+            saved[annotator] = min(40, saved.get(annotator, 0) + chance.randrange(4))
+            loop.save(annotator, saved[annotator], answer=chance.choice(["positive", "negative"]))
+        elif step == "train":
+            loop.train(fails=chance.random() < 0.5)
+            known = pairs()
+        elif step == "fail":
+            loop.reason()
+            known = pairs()
+            loop.end(loop.start())
+        elif step == "restart":
+            loop.restart()
+        assert loop.reason() == f"waiting for {1_000 - len(pairs() - known)} more annotation(s)"

@@ -131,10 +131,10 @@ def test_one_that_dagster_has_but_has_not_begun_is_in_progress(daemon: Daemon) -
     assert again.run_key != wanted.run_key
 
 
-def test_it_runs_from_the_start_and_looks_every_few_seconds(daemon: Daemon) -> None:
+def test_it_runs_from_the_start_and_looks_whenever_the_daemon_comes_by(daemon: Daemon) -> None:
     sensor = daemon.definitions.resolve_sensor_def("auto_retrain")
     assert sensor.default_status is dg.DefaultSensorStatus.RUNNING
-    assert sensor.minimum_interval_seconds == 5
+    assert (sensor.minimum_interval_seconds or 30) < 5
     assert sensor.description == (
         "Train on sentiment with sklearn-text after 25 new annotations, 0 seconds after the last run at the earliest."
     )
