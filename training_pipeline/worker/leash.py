@@ -111,7 +111,10 @@ class _Command:
 
     def end(self) -> int:
         """Kill what is left, wait until all is gone, and return the exit status that tells how the command ended."""
-        while self._kill() or not self.has_ended():
+        looks_in_vain = 0
+        # A look at /proc takes its time, and misses a process whose parent ends meanwhile: two must find nothing.
+        while looks_in_vain < 2 or not self.has_ended():
+            looks_in_vain = 0 if self._kill() else looks_in_vain + 1
             time.sleep(0.005)
             self.has_ended()
         status = self._status or 0

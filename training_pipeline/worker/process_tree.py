@@ -1,5 +1,7 @@
-"""The processes below one, those in sessions of their own too, and the memory that they hold together. Linux only:
-where there is no /proc, no process is below any."""
+"""The processes below one, those in sessions of their own too, and the memory that they hold together.
+
+Linux only: where there is no /proc, no process is below any.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ _CERTAIN = 0.75
 
 
 def descendants(root: int) -> list[int]:
-    """Return the ids of the living processes that `root` started, they started, and so on; a zombie's stay counted."""
+    """Return the ids of the living processes that `root` started, that those started, and so on."""
     children: dict[int, list[int]] = {}
     ended = set()
     for pid in _all_ids():
