@@ -55,6 +55,7 @@ def test_a_run_that_waits_says_its_place(tmp_path: Path) -> None:
     assert said.out.splitlines() == [
         f"Run {first} is building.",
         f"Run {second}: waiting #1",
+        "Automatic runs: off",
         "Pre-labels shown: 55 of 55 stored predictions.",
         "The annotation server shows them from its next start on.",
     ]
