@@ -87,6 +87,7 @@ def test_no_runs_yet(tmp_path: Path) -> None:
     assert call("runs", str(config)).out == "No runs yet. Start one with `training-pipeline run --schema NAME`.\n"
     assert call("status", str(config)).out.splitlines() == [
         "No run is in progress.",
+        "Automatic runs: off",
         "Pre-labels shown: 0 of 0 stored predictions.",
         "Write-back is not enabled for any schema.",
     ]
