@@ -19,6 +19,7 @@ from training_pipeline.ledger.records import RunRecord
 from training_pipeline.resources.local import LocalBackend, LocalWorker
 from training_pipeline.run_directory import RunDirectory
 from training_pipeline.study.config import Study, load_study
+from training_pipeline.worker.spec import Limits
 
 PRAISE = ("great", "lovely", "superb", "sturdy", "perfect")
 BLAME = ("broken", "awful", "useless", "noisy", "terrible")
@@ -151,7 +152,7 @@ def materialize(config: Path, *assets: str, instance: dg.DagsterInstance | None 
 class InstantBackend(LocalBackend):
     """A backend whose worker has learned nothing: it says the schema's first label of everything, at once."""
 
-    def start(self, run_dir: Path, *, grace_seconds: float) -> LocalWorker:
+    def start(self, run_dir: Path, *, limits: Limits, grace_seconds: float) -> LocalWorker:
         directory = RunDirectory(run_dir)
         bundle = Bundle.open(directory.bundle)
         (schema,) = bundle.manifest.schemas

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import dagster as dg
+from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
 from training_pipeline.assets.agreed_labels import agreed_labels_asset
 from training_pipeline.assets.answers import answers_asset
@@ -20,7 +21,9 @@ from training_pipeline.jobs.train import train_job
 from training_pipeline.ledger.database import Ledger
 from training_pipeline.resources.items import StudyItems
 from training_pipeline.resources.local import LocalBackend
+from training_pipeline.retraining import automatic_run
 from training_pipeline.run_request import trainable
+from training_pipeline.sensors.auto_retrain import auto_retrain_sensor
 from training_pipeline.study.config import Study
 
 _CHAIN = (
@@ -46,6 +49,7 @@ def build_definitions(study: Study, **overrides: object) -> dg.Definitions:
         "backend": LocalBackend(),
         **overrides,
     }
+    jobs = {schema.name: train_job(study, schema) for schema in schemas}
     return dg.Definitions(
         assets=[
             answers_asset(study),
@@ -53,7 +57,15 @@ def build_definitions(study: Study, **overrides: object) -> dg.Definitions:
             *(asset(study, schema) for schema in schemas for asset in _CHAIN),
         ],
         asset_checks=[check(study, schema) for schema in schemas for check in _CHECKS],
-        jobs=[*(train_job(study, schema) for schema in schemas), *([retract_job()] if schemas else [])],
+        jobs=[*jobs.values(), *([retract_job()] if schemas else [])],
+        sensors=_sensors(study, jobs),
         resources=resources,
         executor=dg.in_process_executor,
     )
+
+
+def _sensors(study: Study, jobs: Mapping[str, UnresolvedAssetJobDefinition]) -> list[dg.SensorDefinition]:
+    if not (study.training.enabled and study.training.auto_retrain.enabled):
+        return []
+    request = automatic_run(study)
+    return [auto_retrain_sensor(study, request, jobs[request.schema.name])]

@@ -55,6 +55,7 @@ def test_a_run_that_waits_says_its_place(tmp_path: Path) -> None:
     assert said.out.splitlines() == [
         f"Run {first} is building.",
         f"Run {second}: waiting #1",
+        "Automatic runs: off",
         "Pre-labels shown: 55 of 55 stored predictions.",
         "The annotation server shows them from its next start on.",
     ]
@@ -86,6 +87,7 @@ def test_no_runs_yet(tmp_path: Path) -> None:
     assert call("runs", str(config)).out == "No runs yet. Start one with `training-pipeline run --schema NAME`.\n"
     assert call("status", str(config)).out.splitlines() == [
         "No run is in progress.",
+        "Automatic runs: off",
         "Pre-labels shown: 0 of 0 stored predictions.",
         "Write-back is not enabled for any schema.",
     ]

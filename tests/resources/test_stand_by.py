@@ -13,6 +13,7 @@ import pytest
 from tests.ledger.making import wait_for
 from tests.processes import processes_naming
 from training_pipeline.resources.local import LocalBackend
+from training_pipeline.worker.spec import Limits
 
 pytestmark = pytest.mark.slow
 
@@ -45,11 +46,11 @@ def pids(run_dir: Path) -> list[int]:
 def test_it_begins_when_it_is_told_and_not_before(tmp_path: Path) -> None:
     write_spec(tmp_path)
     with LocalBackend() as backend:
-        backend.stand_by(tmp_path, grace_seconds=1)
+        backend.stand_by(tmp_path, limits=Limits(), grace_seconds=1)
         wait_for(lambda: len(pids(tmp_path)) == 2)
         standing_by = pids(tmp_path)
         assert not (tmp_path / "events.jsonl").exists()
-        worker = backend.start(tmp_path, grace_seconds=1)
+        worker = backend.start(tmp_path, limits=Limits(), grace_seconds=1)
         assert pids(tmp_path) == standing_by
         assert worker.wait() == 2
     assert last_error(tmp_path) == "bad_bundle"
@@ -58,28 +59,36 @@ def test_it_begins_when_it_is_told_and_not_before(tmp_path: Path) -> None:
 def test_a_spec_that_changed_meanwhile_gets_a_new_worker(tmp_path: Path) -> None:
     write_spec(tmp_path)
     with LocalBackend() as backend:
-        backend.stand_by(tmp_path, grace_seconds=1)
+        backend.stand_by(tmp_path, limits=Limits(), grace_seconds=1)
         write_spec(tmp_path, trainer="no-such")
-        assert backend.start(tmp_path, grace_seconds=1).wait() == 2
+        assert backend.start(tmp_path, limits=Limits(), grace_seconds=1).wait() == 2
     assert last_error(tmp_path) == "unknown_trainer"
 
 
 def test_a_worker_that_died_meanwhile_is_replaced(tmp_path: Path) -> None:
     write_spec(tmp_path)
     with LocalBackend() as backend:
-        backend.stand_by(tmp_path, grace_seconds=1)
+        backend.stand_by(tmp_path, limits=Limits(), grace_seconds=1)
         wait_for(lambda: len(pids(tmp_path)) == 2)
         leash = pids(tmp_path)[0]
         os.kill(leash, signal.SIGKILL)
         wait_for(lambda: not pids(tmp_path))
-        assert backend.start(tmp_path, grace_seconds=1).wait() == 2
+        assert backend.start(tmp_path, limits=Limits(), grace_seconds=1).wait() == 2
     assert last_error(tmp_path) == "bad_bundle"
 
 
 def test_one_that_stood_by_in_vain_is_ended(tmp_path: Path) -> None:
     write_spec(tmp_path)
     with LocalBackend() as backend:
-        backend.stand_by(tmp_path, grace_seconds=5)
+        backend.stand_by(tmp_path, limits=Limits(), grace_seconds=5)
         wait_for(lambda: pids(tmp_path))
     assert pids(tmp_path) == []
     assert not (tmp_path / "events.jsonl").exists()
+
+
+def test_one_that_holds_too_much_memory_is_ended(tmp_path: Path) -> None:
+    write_spec(tmp_path)
+    with LocalBackend() as backend:
+        backend.stand_by(tmp_path, limits=Limits(max_ram_mb=30), grace_seconds=20)
+        wait_for(lambda: not pids(tmp_path) and (tmp_path / "events.jsonl").exists())
+    assert last_error(tmp_path) == "ram_limit"

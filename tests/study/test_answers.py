@@ -88,7 +88,7 @@ def test_true_and_one_are_told_apart(tmp_path: Path) -> None:
 
 def test_answers_to_items_that_are_gone_are_counted(tmp_path: Path) -> None:
     study = study_of(tmp_path, {"al": {"a": POSITIVE, "gone": POSITIVE}, "bo": {"gone": NEGATIVE}})
-    assert read(study) == ({("al", "a"): "positive"}, LeftOut(n_unknown_items=2))
+    assert read(study) == ({("al", "a"): "positive"}, LeftOut(unknown_items=(("al", "gone"), ("bo", "gone"))))
 
 
 @pytest.mark.parametrize(

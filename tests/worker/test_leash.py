@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,10 +16,11 @@ from training_pipeline.worker import leash
 from training_pipeline.worker.leash import command_on_leash, process_start
 
 SHELL = "/bin/sh"
+linux = pytest.mark.skipif(sys.platform != "linux", reason="needs what only Linux has")
 
 
-def start(script: str, grace: float = 5.0) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(command_on_leash([SHELL, "-c", script], grace), stdout=subprocess.PIPE)
+def start(script: str, grace: float = 5.0, **bounds: Any) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(command_on_leash([SHELL, "-c", script], grace, **bounds), stdout=subprocess.PIPE)
 
 
 def read_pid(path: Path) -> int:
@@ -65,6 +67,24 @@ def test_told_to_stop_it_lets_the_command_end_politely(tmp_path: Path) -> None:
     assert (tmp_path / "bye").exists()
 
 
+@linux
+def test_what_made_a_session_of_its_own_is_killed_too(tmp_path: Path) -> None:
+    left = f"setsid sh -c 'echo $$ > {tmp_path}/left; trap \"\" TERM; sleep 60 & wait; sleep 60' &"
+    held = start(f"{left} while [ ! -s {tmp_path}/left ]; do sleep 0.02; done; exit 3")
+    assert held.wait(timeout=20) == 3
+    wait_until_gone(read_pid(tmp_path / "left"), 0.5)
+
+
+@linux
+def test_a_chain_of_orphans_in_sessions_of_their_own_is_killed_at_a_stop(tmp_path: Path) -> None:
+    grandchild = f"setsid sh -c 'echo $$ > {tmp_path}/orphan; sleep 60' &"
+    held = start(f'setsid sh -c "{grandchild}" & echo $$ > {tmp_path}/pid; sleep 60', grace=0.2)
+    pids = [read_pid(tmp_path / "pid"), read_pid(tmp_path / "orphan")]
+    held.send_signal(signal.SIGTERM)
+    assert held.wait(timeout=20) == 143
+    assert [process_start(pid) for pid in pids] == [None, None]
+
+
 def test_a_group_that_ignores_the_polite_stop_is_killed_after_the_grace(tmp_path: Path) -> None:
     script = f"trap '' TERM; (trap '' TERM; echo $$ > /dev/null; sh -c 'echo $$ > {tmp_path}/grandchild; sleep 60') & "
     held = start(script + f"echo $$ > {tmp_path}/pid; wait; sleep 60", grace=0.5)
@@ -100,7 +120,7 @@ def test_when_the_owner_is_killed_everything_ends(tmp_path: Path, trap: str) -> 
     owner.wait()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
+@linux
 def test_when_the_leash_is_killed_the_command_is_too(tmp_path: Path) -> None:
     held = start(f"echo $$ > {tmp_path}/pid; exec sleep 60")
     pid = read_pid(tmp_path / "pid")
@@ -122,5 +142,8 @@ def test_the_owner_is_named_in_the_command() -> None:
         leash.__file__,
         f"{os.getpid()}:{process_start(os.getpid())}",
         "1.5",
+        "inf",
+        "inf",
+        "",
         "true",
     ]

@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
+from tests.processes import processes_naming
 from tests.trainers.making import MOOD, answered, moods
 from tests.trainers.test_sklearn_text import HEAT, TOPICS, topics
 from tests.worker.making import ROWS, Ran, environment, house_module, prepare, wait_for_line, work
 from training_pipeline.bundle.manifest import SchemaSpec
-from training_pipeline.worker.command import worker_command
+from training_pipeline.worker.command import worker_command, worker_command_on_leash
 from training_pipeline.worker.spec import Limits
 
 
@@ -221,11 +222,6 @@ class TestFailures:
         body = "def fit(self, X, y):\n    print('threads', os.environ['OMP_NUM_THREADS'])\n    return super().fit(X, y)"
         assert "threads 1\n" in self.work_with(tmp_path, body, limits=Limits(num_threads=1)).stdout
 
-    def test_a_run_that_takes_too_long_is_stopped(self, tmp_path: Path) -> None:
-        ran = self.work_with(tmp_path, "def fit(self, X, y):\n    time.sleep(60)", limits=Limits(max_wall_seconds=3))
-        assert (ran.status, ran.last["code"]) == (1, "wall_limit")
-        assert ran.last["message"] == "Stopped: the run took longer than model_training.max_wall_seconds (3)."
-
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_cancelled_fit_ends_at_once(tmp_path: Path, number: signal.Signals) -> None:
@@ -243,6 +239,27 @@ def test_a_cancelled_fit_ends_at_once(tmp_path: Path, number: signal.Signals) ->
     assert time.monotonic() - started < 5
     last = Ran(tmp_path / "run", 4, "", "").last
     assert (last["event"], last["code"]) == ("error", "cancelled")
+
+
+def test_a_fit_that_never_yields_is_gone_after_the_grace(tmp_path: Path) -> None:
+    """It keeps the interpreter's lock, so that no thread of the worker hears that it is to stop; its child hides."""
+    (tmp_path / "run").mkdir()
+    spec = prepare(tmp_path / "run", classifier="house.House", allowed=("house",))
+    body = "def fit(self, X, y):\n    import ctypes\n    subprocess.Popen(['sleep', '60.25'], start_new_session=True)\n"
+    body += "    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})\n    hold = ctypes.PyDLL(None).sleep\n"
+    body += "    print('holding', flush=True)\n    hold(60)"
+    search = environment(house_module(tmp_path / "modules", body))
+    output = tmp_path / "stdout.log"
+    with output.open("wb") as out:
+        leash = subprocess.Popen(worker_command_on_leash(spec, Limits(), 1.0), env=search, stdout=out)
+    wait_for_line(output, "holding")
+    time.sleep(0.5)
+    started = time.monotonic()
+    leash.send_signal(signal.SIGTERM)
+    assert leash.wait(timeout=30) == 128 + signal.SIGKILL
+    assert 1.0 <= time.monotonic() - started < 1.0 + 2.0
+    assert processes_naming(str(tmp_path)) == []
+    assert processes_naming("60.25") == []
 
 
 def test_ten_thousand_predictions_show_their_progress(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import dagster as dg
 
+from training_pipeline import retraining
 from training_pipeline.assets import answers
 from training_pipeline.assets.stage import training_run
 from training_pipeline.assets.tables import Cell, table
@@ -46,8 +47,10 @@ def agreed_labels_asset(study: Study, schema: Schema) -> dg.AssetsDefinition:
     def agreed_labels(
         context: dg.AssetExecutionContext, ledger: dg.ResourceParam[Ledger], items: dg.ResourceParam[StudyItems]
     ) -> dg.MaterializeResult[None]:
-        with training_run(context, study, ledger):
+        with training_run(context, study, ledger) as run:
             given, left_out = read_answers(study, schema, frozenset(items.index().ids))
+            if run is not None:
+                retraining.note_answers(ledger, run.run_id, given, left_out)
             corrected = corrected_items(study.database, study.name, schema.name)
             agreed = agree(given, study.training.aggregation, corrected)
             save(agreed, path_of(study, schema))
@@ -85,8 +88,8 @@ def _warnings(left_out: LeftOut) -> list[str]:
     said = [f"{path} was left out: {cause}" for path, cause in left_out.unreadable_files]
     if left_out.machine_annotators:
         said.append(f"Machine annotators do not vote: {', '.join(left_out.machine_annotators)}.")
-    if left_out.n_unknown_items:
-        said.append(f"{left_out.n_unknown_items} answers to items that are not in the data any more were ignored.")
+    if left_out.unknown_items:
+        said.append(f"{len(left_out.unknown_items)} answers to items that are not in the data any more were ignored.")
     if left_out.n_undecodable:
         said.append(f"{left_out.n_undecodable} answers could not be read as answers to this schema and were ignored.")
     return said

@@ -56,10 +56,11 @@ def fitted_model_asset(study: Study, schema: Schema) -> dg.AssetsDefinition:
             invocation, exit_status = WorkerClient(backend).run(
                 context=context,
                 run_dir=directory.path,
+                limits=spec.limits,
                 grace_seconds=study.training.grace_seconds,
                 on_event=follower,
             )
-            result = result_of(follower.last, exit_status, directory.stderr)
+            result = result_of(follower.end, exit_status, directory.stderr)
             metrics: Mapping[str, float] = result["metrics"]
             cost = Cost(wall_seconds=time.monotonic() - started, peak_rss_mb=metrics.get("peak_rss_mb"))
             runs.record(
@@ -91,17 +92,21 @@ def fitted_model_asset(study: Study, schema: Schema) -> dg.AssetsDefinition:
 
 
 class _Follower:
-    """Writes a worker's progress to the ledger as it comes, and keeps the last event."""
+    """Writes a worker's progress to the ledger as it comes, and keeps the event that ended it.
+
+    That is the first one: a worker whose leash ended it may still say, in its last moment, that it was cancelled.
+    """
 
     def __init__(self, ledger: Ledger, run_id: str) -> None:
         self._ledger = ledger
         self._run_id = run_id
         self._step = ""
-        self.last: Event | None = None
+        self.end: Event | None = None
 
     def __call__(self, event: Event) -> None:
-        self.last = event
-        if event["event"] == "status":
+        if event["event"] in ("result", "error"):
+            self.end = self.end or event
+        elif event["event"] == "status":
             self._step = event["step"]
             runs.report_progress(self._ledger, self._run_id, Progress(self._step))
         elif event["event"] == "progress":

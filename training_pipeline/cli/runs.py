@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict
 from typing import Any
 
@@ -16,7 +17,7 @@ from training_pipeline.cli.common import (
     print_table,
     study_of,
 )
-from training_pipeline.ledger import predictions
+from training_pipeline.ledger import decisions, predictions
 from training_pipeline.ledger.database import Ledger
 from training_pipeline.ledger.records import RunRecord, Status
 from training_pipeline.ledger.runs import get, list_runs, position
@@ -69,6 +70,7 @@ def status(config: str | None, *, as_json: bool) -> None:
     click.echo(f"Run {active['run_id']} is {active['status']}." if active else "No run is in progress.")
     for waiting in document["queue"]:
         click.echo(f"Run {waiting['run_id']}: waiting #{waiting['position']}")
+    click.echo(f"Automatic runs: {_automatic_runs(document)}")
     click.echo(f"Pre-labels shown: {document['n_shown']} of {document['n_stored']} stored predictions.")
     click.echo(document["how_prelabels_reach_the_screen"])
 
@@ -127,16 +129,28 @@ def _cost(run: RunRecord) -> str:
     return f"{run.cost.wall_seconds:.1f} s{memory}"
 
 
+def _automatic_runs(document: dict[str, Any]) -> str:
+    if not document["auto_retrain"]:
+        return "off"
+    if document["decided_at"] is None:
+        return "nobody has asked yet; `training-pipeline up` does, every few seconds"
+    return f"{document['skip_reason'] or 'a run was started'} ({time.time() - document['decided_at']:.0f} seconds ago)"
+
+
 def _status(study: Study, ledger: Ledger) -> dict[str, Any]:
     found = list_runs(ledger)
     counts = predictions.count(ledger)
     active = next((run.as_json() for run in found if run.status.is_active), None)
     queue = [run for run in reversed(found) if run.status is Status.QUEUED]
+    decision = decisions.last(ledger)
     return {
         "study": study.name,
         "enabled": study.training.enabled,
         "run": active,
         "queue": [{"run_id": run.run_id, "position": k} for k, run in enumerate(queue, start=1)],
+        "auto_retrain": study.training.enabled and study.training.auto_retrain.enabled,
+        "skip_reason": decision and decision.skip_reason,
+        "decided_at": decision and decision.decided_at,
         "n_stored": sum(counts.values()),
         "n_shown": counts.get(None, 0),
         "how_prelabels_reach_the_screen": (

@@ -38,8 +38,9 @@ def _stand_by(backend: LocalBackend, config: str, run_id: str) -> None:
     if [run.run_id for run in unfinished] != [run_id]:
         return  # it will wait its turn, and nobody knows how long
     directory = RunDirectory(study.runs_dir / run_id)
-    write_spec(worker_spec(study, unfinished[0]), directory.spec)
-    backend.stand_by(directory.path, grace_seconds=study.training.grace_seconds)
+    spec = worker_spec(study, unfinished[0])
+    write_spec(spec, directory.spec)
+    backend.stand_by(directory.path, limits=spec.limits, grace_seconds=study.training.grace_seconds)
 
 
 if __name__ == "__main__":

@@ -141,6 +141,27 @@ CREATE TABLE IF NOT EXISTS pipeline_pins (
     pinned_at   REAL NOT NULL,
     PRIMARY KEY (project, instance_id)
 );
+CREATE TABLE IF NOT EXISTS pipeline_answer_counts (
+    project     TEXT NOT NULL,
+    schema_name TEXT NOT NULL,
+    annotator   BLOB NOT NULL,
+    mark        TEXT NOT NULL,
+    n_new       INTEGER,
+    answered    BLOB NOT NULL,
+    trained     BLOB NOT NULL,
+    PRIMARY KEY (project, schema_name, annotator)
+);
+CREATE TABLE IF NOT EXISTS pipeline_answers_of_run (
+    project     TEXT NOT NULL,
+    schema_name TEXT NOT NULL,
+    run_id      TEXT NOT NULL,
+    PRIMARY KEY (project, schema_name)
+);
+CREATE TABLE IF NOT EXISTS pipeline_decisions (
+    project     TEXT NOT NULL PRIMARY KEY,
+    decided_at  REAL NOT NULL,
+    skip_reason TEXT
+);
 """
 
 NAMES = frozenset(
@@ -159,6 +180,9 @@ NAMES = frozenset(
         "pipeline_generations",
         "pipeline_publications",
         "pipeline_pins",
+        "pipeline_answer_counts",
+        "pipeline_answers_of_run",
+        "pipeline_decisions",
     }
 )
 

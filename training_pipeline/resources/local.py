@@ -13,6 +13,7 @@ from typing import Self
 
 from training_pipeline.run_directory import RunDirectory
 from training_pipeline.worker.command import worker_command_on_leash
+from training_pipeline.worker.spec import Limits
 
 _POLL_SECONDS = 0.05
 
@@ -60,20 +61,20 @@ class LocalBackend:
         if self._standing_by is not None:
             self._standing_by.worker.stop()
 
-    def stand_by(self, run_dir: Path, *, grace_seconds: float) -> None:
+    def stand_by(self, run_dir: Path, *, limits: Limits, grace_seconds: float) -> None:
         """Start the worker ahead of time: it imports what the run's spec needs, and waits for `start`."""
         spec = RunDirectory(run_dir).spec.read_bytes()
-        process = _launch(run_dir, grace_seconds, stand_by=True)
+        process = _launch(run_dir, limits, grace_seconds, stand_by=True)
         self._standing_by = _StandingBy(LocalWorker(process, grace_seconds), process, run_dir, spec)
 
-    def start(self, run_dir: Path, *, grace_seconds: float) -> LocalWorker:
+    def start(self, run_dir: Path, *, limits: Limits, grace_seconds: float) -> LocalWorker:
         """Start the worker on the run's spec, its output in `stdout.log` and `stderr.log` of the run's directory."""
         standing_by, self._standing_by = self._standing_by, None
         if standing_by is not None:
             if standing_by.begin(run_dir):
                 return standing_by.worker
             standing_by.worker.stop()
-        return LocalWorker(_launch(run_dir, grace_seconds, stand_by=False), grace_seconds)
+        return LocalWorker(_launch(run_dir, limits, grace_seconds, stand_by=False), grace_seconds)
 
 
 @dataclass(frozen=True)
@@ -100,11 +101,11 @@ class _StandingBy:
         return True
 
 
-def _launch(run_dir: Path, grace_seconds: float, *, stand_by: bool) -> subprocess.Popen[bytes]:
+def _launch(run_dir: Path, limits: Limits, grace_seconds: float, *, stand_by: bool) -> subprocess.Popen[bytes]:
     directory = RunDirectory(run_dir)
     with (run_dir / "stdout.log").open("wb") as out, directory.stderr.open("wb") as err:
         return subprocess.Popen(
-            worker_command_on_leash(directory.spec, grace_seconds, stand_by=stand_by),
+            worker_command_on_leash(directory.spec, limits, grace_seconds, stand_by=stand_by),
             stdin=subprocess.PIPE if stand_by else subprocess.DEVNULL,
             stdout=out,
             stderr=err,

@@ -1,4 +1,4 @@
-"""How a worker ended: from its last event and its exit status, never from silence."""
+"""How a worker ended: from the event that ended it and its exit status, never from silence."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from training_pipeline.errors import PipelineError
 _SIGNALLED = 128  # a worker that signal n ended is reported with 128 + n
 
 
-def result_of(last_event: Mapping[str, Any] | None, exit_status: int, stderr_path: object) -> Mapping[str, Any]:
+def result_of(end: Mapping[str, Any] | None, exit_status: int, stderr_path: object) -> Mapping[str, Any]:
     """Return the worker's result event. Only a result and exit status 0 together are a success.
 
     Raises `PipelineError` with the worker's own code and words, else `killed`, `signal` or `no_result`.
     """
-    event = last_event or {}
+    event = end or {}
     if event.get("event") == "result" and exit_status == 0:
         return event
     if event.get("event") == "error":

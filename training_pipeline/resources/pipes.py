@@ -17,6 +17,7 @@ import dagster as dg
 from dagster_pipes import PIPES_PROTOCOL_VERSION, PIPES_PROTOCOL_VERSION_FIELD, PipesExtras, PipesMessage, PipesParams
 
 from training_pipeline.resources.local import LocalBackend
+from training_pipeline.worker.spec import Limits
 
 Event = Mapping[str, Any]
 _POLL_SECONDS = 0.1
@@ -109,6 +110,7 @@ class WorkerClient(dg.PipesClient):
         context: dg.AssetExecutionContext,
         extras: PipesExtras | None = None,
         run_dir: Path,
+        limits: Limits,
         grace_seconds: float,
         on_event: Callable[[Event], None],
     ) -> tuple[dg.PipesClientCompletedInvocation, int]:
@@ -121,7 +123,7 @@ class WorkerClient(dg.PipesClient):
         with dg.open_pipes_session(
             context=context, context_injector=_SpecInjector(), message_reader=reader, extras=extras
         ) as session:
-            worker = self._backend.start(run_dir, grace_seconds=grace_seconds)
+            worker = self._backend.start(run_dir, limits=limits, grace_seconds=grace_seconds)
             try:
                 status = worker.wait()
             finally:

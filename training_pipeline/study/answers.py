@@ -32,6 +32,7 @@ __all__ = [
     "Value",
     "annotated_items",
     "answer_files",
+    "answered_items",
     "answers_version",
     "read_answers",
 ]
@@ -66,11 +67,14 @@ class Answers:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What was not counted as a human answer, and why."""
+    """What was not counted as a human answer, and why.
+
+    `unknown_items` are the (annotator, item id) of answers to items that the data does not have.
+    """
 
     unreadable_files: tuple[tuple[Path, str], ...] = ()
     machine_annotators: tuple[str, ...] = ()
-    n_unknown_items: int = 0
+    unknown_items: tuple[tuple[str, str], ...] = ()
     n_undecodable: int = 0
 
 
@@ -101,7 +105,7 @@ def read_answers(study: Study, schema: Schema, known_ids: Container[str]) -> tup
     if paths and len(unreadable) == len(paths):
         listed = "\n".join(f"{path}: {reason}" for path, reason in unreadable)
         raise PipelineError("bundle_failed", f"No annotator's file can be read; mend or restore them:\n{listed}")
-    left_out = LeftOut(tuple(unreadable), tuple(machines), table.n_unknown_items, table.n_undecodable)
+    left_out = LeftOut(tuple(unreadable), tuple(machines), tuple(table.unknown_items), table.n_undecodable)
     return table.answers(), left_out
 
 
@@ -112,6 +116,16 @@ def annotated_items(study: Study, among: Collection[str]) -> set[str]:
         with suppress(UnreadableStateError):
             _add_file(tables, path, study.machine_annotators)
     return {item for table in tables for item in table.answers().items}
+
+
+def answered_items(study: Study, schema: Schema, path: Path) -> list[str]:
+    """Return the items, whether the data has them or not, to which one annotator's file holds an answer of a person.
+
+    UnreadableStateError where the file cannot be read.
+    """
+    table = _Table(schema, ())
+    _add_file([table], path, study.machine_annotators)
+    return [item for _, item in table.unknown_items]
 
 
 @contextmanager
@@ -167,7 +181,7 @@ class _Table:
     """Gathers answers as columns of codes, each code the place of an entry in its vocabulary."""
 
     def __init__(self, schema: Schema, known_ids: Container[str]) -> None:
-        self.n_unknown_items = 0
+        self.unknown_items: list[tuple[str, str]] = []
         self.n_undecodable = 0
         self._schema = schema
         self._known_ids = known_ids
@@ -192,7 +206,7 @@ class _Table:
             if value is None:
                 continue
             if item_id not in self._known_ids:
-                self.n_unknown_items += 1
+                self.unknown_items.append((annotator, item_id))
                 continue
             self._item.append(self._items.setdefault(item_id, len(self._items)))
             self._value.append(self._values.setdefault(value, len(self._values)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,27 @@ def state_files(study: Study) -> list[Path]:
         return []
     folders = sorted(study.output_dir.iterdir(), key=lambda folder: folder.name)
     return [folder / STATE_NAME for folder in folders if _may_hold_a_state(folder)]
+
+
+def state_marks(study: Study) -> dict[str, str]:
+    """Return, by annotator, what each file shows without being opened: its size, its time and its inode.
+
+    A mark that stays the same means that nobody has written to the file. The mark is empty where we may not look.
+    """
+    marks: dict[str, str] = {}
+    if not study.output_dir.is_dir():
+        return marks
+    with os.scandir(study.output_dir) as folders:
+        for folder in folders:
+            try:
+                seen = os.stat(f"{folder.path}/{STATE_NAME}")  # noqa: PTH116 - a thousand paths take as long as the rest
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except PermissionError:
+                marks[folder.name] = ""
+            else:
+                marks[folder.name] = f"{seen.st_size} {seen.st_mtime_ns} {seen.st_ino}"
+    return marks
 
 
 def _may_hold_a_state(folder: Path) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from training_pipeline.worker.events import EVENTS_FILE
 from training_pipeline.worker.leash import command_on_leash
+from training_pipeline.worker.spec import Limits
 
 STAND_BY = "--stand-by"
 
@@ -16,6 +18,14 @@ def worker_command(spec_path: Path, *, stand_by: bool = False) -> list[str]:
     return [*command, STAND_BY] if stand_by else command
 
 
-def worker_command_on_leash(spec_path: Path, grace_seconds: float, *, stand_by: bool = False) -> list[str]:
-    """Return the same command on a leash that this process holds."""
-    return command_on_leash(worker_command(spec_path, stand_by=stand_by), grace_seconds)
+def worker_command_on_leash(
+    spec_path: Path, limits: Limits, grace_seconds: float, *, stand_by: bool = False
+) -> list[str]:
+    """Return the same command on a leash that this process holds, which ends it where it goes beyond the limits."""
+    return command_on_leash(
+        worker_command(spec_path, stand_by=stand_by),
+        grace_seconds,
+        max_wall_seconds=limits.max_wall_seconds,
+        max_ram_mb=limits.max_ram_mb,
+        events=spec_path.with_name(EVENTS_FILE),
+    )

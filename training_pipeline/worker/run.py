@@ -89,7 +89,7 @@ def run(spec_path: Path) -> int:
     events = Events(spec_path.with_name(EVENTS_FILE))
     with _Outcome(events) as outcome:
         spec = read_spec(spec_path)
-        stop_when_told(lambda failure: _stop(failure, events), spec.limits.max_wall_seconds)
+        stop_when_told(lambda failure: _stop(failure, events))
         apply_limits(spec.limits)
         task = _prepare(spec, events)
         task.trainer.warm_up()

@@ -1,0 +1,1 @@
+"""What starts runs by itself: one thin sensor around the decision."""
