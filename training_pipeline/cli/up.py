@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import click
 
 from training_pipeline.cli.common import config_argument, explained, study_of
@@ -18,4 +20,9 @@ def up(config: str | None, *, port: int) -> None:
     """
     from training_pipeline.supervisor import serve  # noqa: PLC0415 - Dagster takes a second to import
 
-    serve(study_of(config), port, click.echo)
+    serve(study_of(config), port, _say)
+
+
+def _say(sentence: str) -> None:
+    with suppress(OSError):  # the terminal is gone; what is to be done is done all the same
+        click.echo(sentence)

@@ -97,6 +97,11 @@ def load_study(path: str | Path, training_file: Path | None = None) -> Study:
         raise ConfigError(f"{config_path}: {error}") from error
 
 
+def study_of_environment() -> Study:
+    """Read the study that `TRAINING_PIPELINE_CONFIG` names, else `./config.yaml`; raises as `load_study`."""
+    return load_study(os.environ.get("TRAINING_PIPELINE_CONFIG") or CONFIG_NAME)
+
+
 def read_yaml(path: Path) -> dict[str, Any]:
     """Return the mapping that a YAML file holds; ConfigError with line and column where it is not YAML."""
     text = _read_text(path)

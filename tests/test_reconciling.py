@@ -9,7 +9,7 @@ import dagster as dg
 from tests.ledger.making import ask, dead_owner, make_ledger
 from training_pipeline.ledger import owners, runs
 from training_pipeline.ledger.records import Status
-from training_pipeline.left_over_runs import close_left_over_runs
+from training_pipeline.reconciling import reconcile
 
 
 @dg.job
