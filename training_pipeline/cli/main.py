@@ -6,6 +6,7 @@ import click
 
 from training_pipeline import __version__
 from training_pipeline.cli.audit import audit
+from training_pipeline.cli.cancel import cancel
 from training_pipeline.cli.provenance import provenance
 from training_pipeline.cli.publish import publish, retract
 from training_pipeline.cli.run import run
@@ -26,5 +27,5 @@ def main() -> None:
     """
 
 
-for command in (validate, trainers, run, runs, show, status, publish, retract, audit, provenance, up):
+for command in (validate, trainers, run, cancel, runs, show, status, publish, retract, audit, provenance, up):
     main.add_command(command)
