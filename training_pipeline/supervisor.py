@@ -33,6 +33,9 @@ from training_pipeline.parts import Parts
 from training_pipeline.reconciling import reconcile, reconcile_at_start
 from training_pipeline.study.config import Study
 
+LOGS = "output"
+"""The folder of the parts' output in Dagster's home; not `logs`, which Dagster deletes where telemetry is off."""
+
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SECONDS_BETWEEN_LOOKS = 0.2
 _SECONDS_BETWEEN_RECONCILIATIONS = 2.0
@@ -68,7 +71,7 @@ class _Supervisor:
         self._folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tp-")))
         self._instance = stack.enter_context(DagsterInstance.from_config(str(self._home)))
         self._parts = Parts(
-            logs=self._home / "logs",
+            logs=self._home / LOGS,
             environment={"DAGSTER_HOME": str(self._home), "TRAINING_PIPELINE_CONFIG": str(study.config_path)},
             held=(self._lock,),
         )
