@@ -105,12 +105,12 @@ class StudyQueue(QueuedRunCoordinator):
         if run.status.has_ended:
             return bool(super().cancel_run(run.dagster_run_id))
         dagster_run = self._instance.get_run_by_id(run.dagster_run_id)
+        if dagster_run is not None and dagster_run.status is DagsterRunStatus.STARTED:
+            self._instance.report_run_canceling(dagster_run)
         try:
             tell(ledger, run.run_id, CANCELLED, study.training.grace_seconds)
         except PipelineError as refusal:
             raise plain_error(str(refusal)) from None
-        if dagster_run is not None and not dagster_run.is_finished:
-            self._instance.report_run_canceling(dagster_run)
         return True
 
 

@@ -92,6 +92,7 @@ def training_run(context: Context, study: Study, ledger: Ledger) -> Iterator[Run
         with _unwritten_is_told(context, run):
             if run is not None:
                 runs.end_stopped(ledger, run.run_id)
+                _tell_dagster(context, runs.get(ledger, run.run_id))
         raise
 
 
@@ -175,6 +176,13 @@ def _end(context: Context, ledger: Ledger, run: RunRecord | None, status: Status
     with _unwritten_is_told(context, run):
         if run is not None and not runs.get(ledger, run.run_id).status.has_ended:
             runs.finish(ledger, run.run_id, status, error=str(cause), error_code=cause.code)
+
+
+def _tell_dagster(context: Context, run: RunRecord) -> None:
+    """Let Dagster's run end as cancelled too: it would call an interruption that it did not ask for a failure."""
+    going = context.instance.get_run_by_id(context.run.run_id)
+    if run.status is Status.CANCELLED and going is not None and going.status is dg.DagsterRunStatus.STARTED:
+        context.instance.report_run_canceling(going)
 
 
 @contextmanager
