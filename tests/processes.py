@@ -5,8 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 
+def parent_of(pid: int) -> int | None:
+    """Return the id of a process's parent; None for a process that is gone."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
 def processes_naming(text: str) -> list[int]:
-    """Return the ids of the living processes whose command line holds `text`, sorted."""
+    """Return the ids of the living processes whose command line holds `text`, sorted.
+
+    Arguments are separated by NUL characters.
+    """
     found = []
     for folder in Path("/proc").iterdir():
         if not folder.name.isdigit():

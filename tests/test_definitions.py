@@ -30,7 +30,7 @@ def test_each_trainable_schema_has_a_chain_and_a_job(tmp_path: Path) -> None:
 
 def test_a_study_without_training_has_its_read_only_assets_alone(tmp_path: Path) -> None:
     definitions = build_definitions(load_study(review_study(tmp_path, training={"enabled": False})))
-    assert keys(definitions) == {"answers", "stable_splits"}
+    assert keys(definitions) == {"answers"}
     assert {job.name for job in definitions.resolve_all_job_defs()} == {"__ASSET_JOB"}
 
 

@@ -37,7 +37,7 @@ def build_definitions(study: Study, **overrides: object) -> dg.Definitions:
     """Return everything that Dagster shows and runs for a study.
 
     `overrides` replace resources by name (`ledger`, `items`, `backend`). Where the study has not enabled training
-    there is nothing but what its annotators saved and how its items are split.
+    there is nothing but what its annotators saved.
     """
     schemas = [schema for schema in study.schemas if study.training.enabled and trainable(schema)]
     resources: Mapping[str, object] = {
@@ -49,7 +49,7 @@ def build_definitions(study: Study, **overrides: object) -> dg.Definitions:
     return dg.Definitions(
         assets=[
             answers_asset(study),
-            stable_splits_asset(study),
+            *([stable_splits_asset(study)] if study.training.enabled else []),
             *(asset(study, schema) for schema in schemas for asset in _CHAIN),
         ],
         asset_checks=[check(study, schema) for schema in schemas for check in _CHECKS],

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from training_pipeline.bundle.manifest import LABELLED_SPLITS
 from training_pipeline.bundle.reader import Bundle
+from training_pipeline.bundle.row import Row
 from training_pipeline.ledger.audit import InTwoSplits, Placement, differs_from_ledger, in_two_splits
 from training_pipeline.ledger.database import Ledger
 
@@ -45,31 +45,35 @@ def examine(ledger: Ledger, run_id: str, bundle: Bundle) -> BundleLeakage:
 
     Holds an id and sixteen bytes of digest per item.
     """
-    placements = list(_placements(bundle))
+    placements: list[Placement] = []
+    twins: list[Twin] = []
+    seen = _Texts()
+    for split in LABELLED_SPLITS:  # train comes first, so that a twin in train is the one that is named
+        for row in bundle.rows(split):
+            placements.append(Placement(row.instance_id, split, row.group))
+            twin = seen.twin_of(row, split)
+            if twin is not None:
+                twins.append(twin)
     return BundleLeakage(
         in_two_splits=tuple(in_two_splits(placements)),
         differs_from_ledger=tuple(differs_from_ledger(ledger, run_id, placements)),
-        twins=tuple(_twins(bundle)),
+        twins=tuple(twins),
     )
 
 
-def _placements(bundle: Bundle) -> Iterator[Placement]:
-    for split in LABELLED_SPLITS:
-        for row in bundle.rows(split):
-            yield Placement(row.instance_id, split, row.group)
+class _Texts:
+    """The texts seen so far, case and spaces aside, each with the item and the split where it stood first."""
 
+    def __init__(self) -> None:
+        self._first: dict[bytes, tuple[str, str]] = {}
 
-def _twins(bundle: Bundle) -> Iterator[Twin]:
-    """Yield the held-out items that have a twin in train or, of two held-out twins in different splits, the second."""
-    first: dict[bytes, tuple[str, str]] = {}
-    for split in LABELLED_SPLITS:  # train comes first, so that a twin in train is the one that is named
-        for row in bundle.rows(split):
-            text = " ".join(row.text.casefold().split())
-            if not text:
-                continue
-            twin_id, twin_split = first.setdefault(_digest(text), (row.instance_id, split))
-            if twin_split != split:
-                yield Twin(row.instance_id, split, twin_id, twin_split)
+    def twin_of(self, row: Row, split: str) -> Twin | None:
+        """Take note of a row, and return it as a twin where another split held its text before."""
+        text = " ".join(row.text.casefold().split())
+        if not text:
+            return None
+        twin_id, twin_split = self._first.setdefault(_digest(text), (row.instance_id, split))
+        return None if twin_split == split else Twin(row.instance_id, split, twin_id, twin_split)
 
 
 def _digest(text: str) -> bytes:

@@ -46,7 +46,8 @@ def write_table(table: pa.Table, path: Path) -> None:
 def read_table(path: Path, what: str) -> pa.Table:
     """Read a table that `write_table` wrote; `what` names it in the error where the file is gone or torn."""
     try:
-        return pq.read_table(path)
+        with pq.ParquetFile(path) as file:  # pq.read_table would import what is for datasets of many files
+            return file.read()
     except (OSError, pa.ArrowInvalid) as error:
         raise PipelineError(
             "not_readable", f"The {what} at {path} cannot be read ({error}): materialise them again."

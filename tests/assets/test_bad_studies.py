@@ -135,6 +135,7 @@ def test_two_encodings_of_one_answer_are_one_vote(tmp_path: Path) -> None:
     assert told["left out"] == "nothing"
 
 
+@pytest.mark.slow
 def test_a_ledger_locked_for_seconds_is_waited_for(tmp_path: Path) -> None:
     config = review_study(tmp_path)
     train(config, backend=InstantBackend())

@@ -11,7 +11,6 @@ import pytest
 
 from tests.ledger.making import ask
 from tests.running import InstantBackend, review_study
-from training_pipeline.definitions import build_definitions
 from training_pipeline.instance import dagster_home
 from training_pipeline.jobs import execute
 from training_pipeline.ledger import runs
@@ -34,20 +33,16 @@ def asked_for(config: Path) -> tuple[Ledger, str]:
     return ledger, ask(ledger).run_id
 
 
-def with_instant_backend(study: Study) -> dg.Definitions:
-    return build_definitions(study, backend=InstantBackend())
-
-
-def executed(config: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[int, RunRecord]:
-    monkeypatch.setattr(execute, "build_definitions", with_instant_backend)
+def executed(config: Path) -> tuple[int, RunRecord]:
     ledger, run_id = asked_for(config)
-    status = execute.main(str(config), run_id)
+    status = execute.main(str(config), run_id, backend=InstantBackend())
     return status, runs.get(ledger, run_id)
 
 
-def test_the_run_that_was_asked_for_is_the_one_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.slow
+def test_the_run_that_was_asked_for_is_the_one_that_runs(tmp_path: Path) -> None:
     config = review_study(tmp_path)
-    status, run = executed(config, monkeypatch)
+    status, run = executed(config)
     assert (status, run.status) == (0, Status.SUCCESS)
     with dg.DagsterInstance.from_config(str(dagster_home(load_study(config)))) as instance:
         (dagster_run,) = instance.get_runs()
@@ -55,8 +50,8 @@ def test_the_run_that_was_asked_for_is_the_one_that_runs(tmp_path: Path, monkeyp
     assert dagster_run.tags["training/run_id"] == run.run_id
 
 
-def test_an_error_of_a_step_ends_the_run_with_its_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    status, run = executed(review_study(tmp_path, items=[], answers={}), monkeypatch)
+def test_an_error_of_a_step_ends_the_run_with_its_sentence(tmp_path: Path) -> None:
+    status, run = executed(review_study(tmp_path, items=[], answers={}))
     assert (status, run.status, run.error_code) == (1, Status.ERROR, "bundle_failed")
 
 

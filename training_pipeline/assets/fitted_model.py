@@ -48,6 +48,7 @@ def fitted_model_asset(study: Study, schema: Schema) -> dg.AssetsDefinition:
             directory = RunDirectory(study.runs_dir / at.run.run_id)
             spec = worker_spec(study, at.run)
             write_spec(spec, directory.spec)
+            runs.record(ledger, at.run.run_id, params=spec.params)
             runs.advance(ledger, at.run.run_id, Status.RUNNING)
             follower = _Follower(ledger, at.run.run_id)
             started = time.monotonic()
@@ -63,7 +64,6 @@ def fitted_model_asset(study: Study, schema: Schema) -> dg.AssetsDefinition:
             runs.record(
                 ledger,
                 at.run.run_id,
-                params=spec.params,
                 metrics=metrics,
                 artifact_dir=str(directory.artifacts),
                 model_version=result["model_version"],

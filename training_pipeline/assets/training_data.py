@@ -15,9 +15,9 @@ from training_pipeline.labels import storage
 from training_pipeline.ledger import runs
 from training_pipeline.ledger import splits as run_splits
 from training_pipeline.ledger.database import Ledger
+from training_pipeline.resources.items import StudyItems
 from training_pipeline.run_directory import RunDirectory
 from training_pipeline.slugs import slug
-from training_pipeline.splits import load
 from training_pipeline.study.config import Study
 from training_pipeline.study.schemas import Schema
 from training_pipeline.training_data import build_training_data
@@ -38,7 +38,7 @@ def training_data_asset(study: Study, schema: Schema) -> dg.AssetsDefinition:
         metadata={"schema": schema.name},
     )
     def training_data(
-        context: dg.AssetExecutionContext, ledger: dg.ResourceParam[Ledger]
+        context: dg.AssetExecutionContext, ledger: dg.ResourceParam[Ledger], items: dg.ResourceParam[StudyItems]
     ) -> dg.MaterializeResult[None]:
         with stage(context, study, ledger, schema, "training_data") as at:
             refuse_alone(at, schema, "training_data")
@@ -47,7 +47,7 @@ def training_data_asset(study: Study, schema: Schema) -> dg.AssetsDefinition:
                 study,
                 schema,
                 storage.load(agreed_labels.path_of(study, schema), schema),
-                load(stable_splits.path_of(study)),
+                stable_splits.current(context, study, ledger, items),
                 directory.bundle,
             )
             bundle = Bundle.open(directory.bundle)

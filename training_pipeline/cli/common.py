@@ -17,7 +17,10 @@ from rich.table import Table
 
 from training_pipeline.errors import ConfigError
 from training_pipeline.failures import explain
+from training_pipeline.ledger import retention
 from training_pipeline.ledger.database import Ledger
+from training_pipeline.ledger.owners import is_gone
+from training_pipeline.ledger.runs import list_runs
 from training_pipeline.study.config import CONFIG_NAME, Study, load_study
 
 P = ParamSpec("P")
@@ -68,8 +71,12 @@ def study_of(config: str | None) -> Study:
 
 
 def ledger_of(study: Study) -> Ledger:
-    """Return the study's ledger."""
-    return Ledger(study.database, study.name)
+    """Return the study's ledger, without runs that seem to go on although their process is gone."""
+    ledger = Ledger(study.database, study.name)
+    owners = [run.owner for run in list_runs(ledger) if not run.status.has_ended]
+    if any(owner is not None and is_gone(owner) for owner in owners):
+        retention.reconcile(ledger)
+    return ledger
 
 
 def print_json(document: Any) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TaskID, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn
 from rich.progress import Progress as Bars
 
 from training_pipeline.cli.common import err
+from training_pipeline.errors import PipelineError
 from training_pipeline.ledger import runs
 from training_pipeline.ledger.database import Ledger
-from training_pipeline.ledger.records import RunRecord, Status
+from training_pipeline.ledger.records import Progress, Status
 
 _POLL_SECONDS = 0.1
 
@@ -27,38 +28,39 @@ def follow(ledger: Ledger, run_id: str, goes_on: Callable[[], bool]) -> None:
 def _print(ledger: Ledger, run_id: str, goes_on: Callable[[], bool]) -> None:
     told = ""
     while goes_on():
-        now = f"run {run_id}: {_doing(ledger, runs.get(ledger, run_id))}"
+        now = f"run {run_id}: {_look(ledger, run_id)[0]}"
         if now != told:
-            err.print(now)
+            err.print(now, markup=False, soft_wrap=True)
             told = now
         time.sleep(_POLL_SECONDS)
 
 
 def _draw(ledger: Ledger, run_id: str, goes_on: Callable[[], bool]) -> None:
-    step, eta = TextColumn("{task.description}"), TextColumn("{task.fields[eta]}")
-    with Bars(SpinnerColumn(), step, BarColumn(), MofNCompleteColumn(), eta, console=err, transient=True) as bars:
+    step, eta = TextColumn("{task.description}", markup=False), TextColumn("{task.fields[eta]}")
+    with Bars(SpinnerColumn(), step, BarColumn(), MofNCompleteColumn(), eta, console=err) as bars:
         task = bars.add_task(f"run {run_id}", total=None, eta="")
         while goes_on():
-            _update(bars, task, ledger, runs.get(ledger, run_id))
+            doing, progress = _look(ledger, run_id)
+            bars.update(
+                task,
+                description=f"run {run_id}: {doing}",
+                completed=progress.current if progress else 0,
+                total=(progress.total or None) if progress else None,
+                eta=_in_words(progress.eta_seconds) if progress else "",
+            )
             time.sleep(_POLL_SECONDS)
 
 
-def _update(bars: Bars, task: TaskID, ledger: Ledger, run: RunRecord) -> None:
-    progress = run.progress
-    bars.update(
-        task,
-        description=f"run {run.run_id}: {_doing(ledger, run)}",
-        completed=progress.current if progress else 0,
-        total=(progress.total or None) if progress else None,
-        eta=_in_words(progress.eta_seconds) if progress else "",
-    )
-
-
-def _doing(ledger: Ledger, run: RunRecord) -> str:
-    if run.status is Status.QUEUED:
-        return _waiting(ledger, run.run_id)
-    step = run.progress.step if run.progress else ""
-    return str(run.status) + (f": {step}" if step and not run.status.has_ended else "")
+def _look(ledger: Ledger, run_id: str) -> tuple[str, Progress | None]:
+    """Return what a run does now, in words, and how far its step is."""
+    try:
+        run = runs.get(ledger, run_id)
+        if run.status is Status.QUEUED:
+            return _waiting(ledger, run_id), None
+    except PipelineError as error:
+        return str(error), None  # a ledger that cannot be read now does not end the run, nor the waiting for it
+    progress = None if run.status.has_ended else run.progress
+    return f"{run.status}: {progress.step}" if progress and progress.step else str(run.status), progress
 
 
 def _waiting(ledger: Ledger, run_id: str) -> str:

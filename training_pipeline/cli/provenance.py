@@ -23,6 +23,8 @@ from training_pipeline.ledger.predictions import StoredPrediction
 from training_pipeline.ledger.records import RunRecord
 from training_pipeline.study.config import Study
 
+_CHARACTERS = 22  # a run id whole, and enough of a digest to tell it from another
+
 
 @click.command()
 @click.argument("item")
@@ -44,7 +46,7 @@ def provenance(item: str, config: str | None, *, as_json: bool) -> None:
     for one in found:
         facts = [{"": key, " ": value} for key, value in one.items() if key != "lineage" and value is not None]
         print_table(f"{item}: {one['schema_name']}", facts)
-        print_table("What went into it", one["lineage"])
+        print_table("What went into it", [_row(version) for version in one["lineage"]], unbroken=("asset",))
 
 
 def _document(study: Study, prediction: StoredPrediction, run: RunRecord | None) -> dict[str, Any]:
@@ -61,6 +63,15 @@ def _document(study: Study, prediction: StoredPrediction, run: RunRecord | None)
         "bundle_digest": run.bundle_digest if run else None,
         "dagster_run_id": run.dagster_run_id if run else None,
         "lineage": _lineage(study, prediction.schema_name, run) if run and run.dagster_run_id else [],
+    }
+
+
+def _row(version: dict[str, Any]) -> dict[str, object]:
+    return {
+        "asset": version["asset"],
+        "data version": version["data_version"][:_CHARACTERS],
+        "code version": version["code_version"],
+        "Dagster run": version["dagster_run_id"][:8],
     }
 
 

@@ -52,12 +52,12 @@ def published_in_train(ledger: Ledger) -> list[PublishedTrainItem]:
 
 def in_two_splits(placements: Iterable[Placement]) -> list[InTwoSplits]:
     """Return the items and groups of one run's training data that stand in more than one split; none is right."""
-    first: dict[tuple[str, str], str] = {}
+    first: dict[str, dict[str, str]] = {"item": {}, "group": {}}
     several: dict[tuple[str, str], set[str]] = {}
     for placement in placements:
         for what, key in (("item", placement.instance_id), ("group", placement.group)):
-            if key is not None and first.setdefault((what, key), placement.split) != placement.split:
-                several.setdefault((what, key), {first[what, key]}).add(placement.split)
+            if key is not None and first[what].setdefault(key, placement.split) != placement.split:
+                several.setdefault((what, key), {first[what][key]}).add(placement.split)
     return [InTwoSplits(what, key, tuple(sorted(found))) for (what, key), found in sorted(several.items())]
 
 

@@ -51,7 +51,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run took; None where it was not measured."""
+    """What a run took, from its turn to its end; None where it was not measured."""
 
     wall_seconds: float
     peak_rss_mb: float | None = None

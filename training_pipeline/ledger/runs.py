@@ -312,7 +312,11 @@ def _bad_transition(run: RunRecord, status: Status) -> PipelineError:
 def _end(
     connection: sqlite3.Connection, project: str, run: RunRecord, status: Status, changes: Mapping[str, Any]
 ) -> RunRecord:
-    written = {**changes, "status": status, "finished_at": time.time()}
+    now = time.time()
+    written = {**changes, "status": status, "finished_at": now}
+    if run.started_at is not None:
+        measured = changes.get("cost") or run.cost or Cost(wall_seconds=0.0)
+        written["cost"] = replace(measured, wall_seconds=max(0.0, now - run.started_at))
     run_rows.update(connection, project, run.run_id, written)
     stops.forget(connection, project, run.run_id)
     ended = replace(run, **written)

@@ -11,9 +11,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from training_pipeline.errors import PipelineError
 from training_pipeline.study import jsontext
 
@@ -145,6 +142,9 @@ def _read_cells(path: Path, encoding: str, delimiter: str) -> Iterator[Numbered]
 
 
 def _read_parquet(path: Path, encoding: str) -> Iterator[Numbered]:  # noqa: ARG001 (parquet says its own encoding)
+    import pyarrow as pa  # noqa: PLC0415  a tenth of a second, which every command would wait for
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
     try:
         with pq.ParquetFile(path) as file:
             rows = (row for batch in file.iter_batches() for row in batch.to_pylist())

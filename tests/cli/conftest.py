@@ -1,0 +1,7 @@
+"""Fixtures of the command line's tests."""
+
+from __future__ import annotations
+
+from tests.cli.running import going
+
+__all__ = ["going"]
