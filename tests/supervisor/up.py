@@ -82,7 +82,7 @@ class Up:
                 stderr=out,
                 start_new_session=True,
             )
-        wait_until(lambda: "Dagster's UI" in self.said.read_text() or self.process_ended, 60)
+        wait_until(lambda: "Dagster's UI" in self.said.read_text() or self.process_ended, 120)
         assert not self.process_ended, self.said.read_text()
         return self
 

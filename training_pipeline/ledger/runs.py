@@ -325,7 +325,8 @@ def _end(
 
 
 def _end_as_told(connection: sqlite3.Connection, project: str, run: RunRecord, stop: stops.Stop) -> RunRecord:
-    return _end(connection, project, run, stop.status, {"error": stop.why, "error_code": str(stop.status)})
+    code = "interrupted" if stop.status is Status.INTERRUPTED else "cancelled"
+    return _end(connection, project, run, stop.status, {"error": stop.why, "error_code": code})
 
 
 def _interrupt_abandoned(connection: sqlite3.Connection, project: str, spare: str = "") -> list[RunRecord]:
