@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -155,7 +156,7 @@ def test_a_run_that_was_cancelled_and_then_killed_is_cancelled(tmp_path: Path) -
 def test_a_run_is_told_to_stop_once_in_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = make_ledger(tmp_path)
     run_id, now = going(ledger), 1000.0
-    monkeypatch.setattr(stops.time, "time", lambda: now)
+    monkeypatch.setattr(time, "time", lambda: now)
     assert stops.ask(ledger, run_id, stops.CANCELLED, again_after=10)
     now = 1009.0
     assert not stops.ask(ledger, run_id, stops.CANCELLED, again_after=10)

@@ -129,12 +129,13 @@ _WEIGHTS = {
 @pytest.fixture
 def soaked(tmp_path: Path) -> Iterator[list[Soaked]]:
     studies = [Soaked(tmp_path / name, random.Random(SEED + k)) for k, name in enumerate(("one", "two"))]
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(_go_through_it, studies))
-    yield studies
-    for study in studies:
-        if study.up.process is not None and not study.up.process_ended:
-            study.up.stop(signal.SIGKILL)
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(_go_through_it, studies))
+        yield studies
+    finally:
+        for study in studies:
+            study.up.close()
 
 
 def _go_through_it(study: Soaked) -> None:

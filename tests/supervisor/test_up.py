@@ -25,6 +25,7 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     one = Up(slow_study(tmp_path_factory.mktemp("up"), queue_max=2)).start()
     yield one
     one.stop()
+    one.close()
 
 
 @pytest.fixture
@@ -32,8 +33,7 @@ def own(tmp_path: Path) -> Iterator[Up]:
     """An `up` that the test itself ends."""
     one = Up(slow_study(tmp_path)).start()
     yield one
-    if not one.process_ended:
-        one.stop(signal.SIGKILL)
+    one.close()
 
 
 def test_runs_of_the_ui_and_of_the_command_line_stand_in_one_line(up: Up) -> None:

@@ -12,9 +12,11 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
+from tests.processes import processes_naming
 from tests.running import SHOWN, review_answers, review_study, reviews
 from training_pipeline.ledger import runs
 from training_pipeline.ledger.database import Ledger
@@ -97,6 +99,14 @@ class Up:
         self.process.send_signal(number)
         return self.process.wait(60)
 
+    def close(self) -> None:
+        """End it by force with all that was started on its study, where a test did not come to its end."""
+        if self.process is not None and self.process.poll() is None:
+            self.stop(signal.SIGKILL)
+        for pid in processes_naming(str(self.config.parent)):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
     def graphql(self, query: str, **variables: Any) -> Any:
         body = json.dumps({"query": query, "variables": variables}).encode()
         url = f"http://127.0.0.1:{self.port}/dagster/graphql"
@@ -176,7 +186,7 @@ def descendants(pid: int) -> list[int]:
                 continue
             children.setdefault(parent, []).append(int(folder.name))
     found: Sequence[int] = [pid]
-    everything = []
+    everything: list[int] = []
     while found:
         everything += found
         found = [child for one in found for child in children.get(one, [])]
