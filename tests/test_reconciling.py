@@ -105,7 +105,7 @@ def test_at_a_start_what_dagster_holds_for_running_has_died(
     assert status_of(instance, unknown) is D.FAILURE
 
 
-@pytest.mark.parametrize("status", [D.STARTING, D.STARTED])
+@pytest.mark.parametrize("status", [D.STARTING, D.STARTED, D.FAILURE])
 def test_at_a_start_a_run_that_was_about_to_start_waits_again(
     instance: dg.DagsterInstance, study: Study, ledger: Ledger, status: D
 ) -> None:

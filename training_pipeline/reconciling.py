@@ -26,6 +26,7 @@ from training_pipeline.turns import check_again, invalid_when_dequeued
 
 IN_PROGRESS = [DagsterRunStatus.STARTING, DagsterRunStatus.STARTED, DagsterRunStatus.CANCELING]
 _WAITING = [DagsterRunStatus.NOT_STARTED, DagsterRunStatus.QUEUED]
+_TAKEN_OUT = (DagsterRunStatus.STARTING, DagsterRunStatus.STARTED, DagsterRunStatus.FAILURE)
 _FINISHED = [DagsterRunStatus.SUCCESS, DagsterRunStatus.FAILURE, DagsterRunStatus.CANCELED]
 _DEAD = "The process of this run ended while the run was in progress: it was killed, or the machine was restarted."
 _SECONDS_TO_START = 60.0
@@ -51,18 +52,20 @@ def reconcile(instance: DagsterInstance, study: Study, ledger: Ledger) -> list[s
 def reconcile_at_start(instance: DagsterInstance, study: Study, ledger: Ledger) -> list[str]:
     """`reconcile` where no process of Dagster's own can be alive yet.
 
-    A run that Dagster had just taken out of its queue goes back there; what else it holds for running has died.
+    A run that Dagster had just taken out of its queue goes back there, also where Dagster saw it fail for want of the
+    other processes; what else it holds for running has died.
     """
     changed = []
-    waiting = {run.dagster_run_id: run for run in queue.waiting_in_dagster(ledger)}
+    for run in queue.waiting_in_dagster(ledger):
+        taken_out = instance.get_run_by_id(run.dagster_run_id)
+        if taken_out is not None and taken_out.status in _TAKEN_OUT and _is_still_valid(study, run):
+            _queue_again(instance, taken_out)
+            changed.append(f"Run {run.run_id} was about to start, and waits again.")
     known = {run.dagster_run_id for run in runs.list_runs(ledger)}
-    for run in instance.get_runs(RunsFilter(statuses=IN_PROGRESS)):
-        if run.run_id in waiting and run.status is not DagsterRunStatus.CANCELING:
-            _queue_again(instance, run)
-            changed.append(f"Run {waiting[run.run_id].run_id} was about to start, and waits again.")
-        elif run.run_id not in known:
-            instance.report_run_failed(run, _DEAD)
-            changed.append(f"Dagster's run {run.run_id}: {_DEAD}")
+    for dagster_run in instance.get_runs(RunsFilter(statuses=IN_PROGRESS)):
+        if dagster_run.run_id not in known:
+            instance.report_run_failed(dagster_run, _DEAD)
+            changed.append(f"Dagster's run {dagster_run.run_id}: {_DEAD}")
     return changed + reconcile(instance, study, ledger)
 
 
@@ -92,15 +95,27 @@ def _end_of_waiting(study: Study, run: RunRecord, found: DagsterRun | None) -> t
     if found.status is DagsterRunStatus.CANCELED:
         return Status.CANCELLED, PipelineError("cancelled", "Cancelled.")
     try:
-        with invalid_when_dequeued(run):
-            now = load_study(study.config_path)
-        check_again(now, run)
+        _check_again(study, run)
     except PipelineError as refusal:
         return Status.ERROR, refusal
     return Status.ERROR, PipelineError(
         "not_started",
         f"Dagster could not start the run; the log of its run {run.dagster_run_id} says why. Start it again.",
     )
+
+
+def _check_again(study: Study, run: RunRecord) -> None:
+    with invalid_when_dequeued(run):
+        now = load_study(study.config_path)
+    check_again(now, run)
+
+
+def _is_still_valid(study: Study, run: RunRecord) -> bool:
+    try:
+        _check_again(study, run)
+    except PipelineError:
+        return False
+    return True
 
 
 def _is_overdue(run: RunRecord) -> bool:

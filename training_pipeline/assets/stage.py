@@ -15,6 +15,7 @@ from training_pipeline.ledger import runs
 from training_pipeline.ledger.database import Ledger
 from training_pipeline.ledger.owners import this_process
 from training_pipeline.ledger.records import RunRecord, Status
+from training_pipeline.ledger.stops import CANCELLED, Stop
 from training_pipeline.plain_error import plain_error
 from training_pipeline.run_request import RunRequest, resolve
 from training_pipeline.slugs import slug
@@ -31,6 +32,12 @@ RUN_ID_TAG = "training/run_id"
 TRIGGER_TAG = "training/trigger"
 AUTO = "auto"
 """The trigger of a run that nobody asked for: such a run starts at once or not at all."""
+
+_ENDED_AROUND_IT = Stop(
+    Status.INTERRUPTED,
+    "The run's process was told to end while the run was going, since `training-pipeline up` or the machine was ended."
+    " Start the run again.",
+)
 
 Context: TypeAlias = dg.AssetExecutionContext | dg.AssetCheckExecutionContext
 
@@ -91,8 +98,9 @@ def training_run(context: Context, study: Study, ledger: Ledger) -> Iterator[Run
         # Dagster's interruption, Ctrl-C, or the executor closing a generator that will not be resumed.
         with _unwritten_is_told(context, run):
             if run is not None:
-                runs.end_stopped(ledger, run.run_id)
-                _tell_dagster(context, runs.get(ledger, run.run_id))
+                going = context.instance.get_run_by_id(context.run.run_id)
+                runs.end_stopped(ledger, run.run_id, _by_signal(going))
+                _tell_dagster(context.instance, going, runs.get(ledger, run.run_id))
         raise
 
 
@@ -178,11 +186,20 @@ def _end(context: Context, ledger: Ledger, run: RunRecord | None, status: Status
             runs.finish(ledger, run.run_id, status, error=str(cause), error_code=cause.code)
 
 
-def _tell_dagster(context: Context, run: RunRecord) -> None:
+def _by_signal(going: dg.DagsterRun | None) -> Stop:
+    """Return as what a run ends that a signal interrupts and nobody has told to stop.
+
+    A run that Dagster's queue started has a process that nobody types Ctrl-C to: there, what it ran in was ended.
+    """
+    if going is None or going.remote_job_origin is None or going.status is dg.DagsterRunStatus.CANCELING:
+        return CANCELLED
+    return _ENDED_AROUND_IT
+
+
+def _tell_dagster(instance: dg.DagsterInstance, going: dg.DagsterRun | None, run: RunRecord) -> None:
     """Let Dagster's run end as cancelled too: it would call an interruption that it did not ask for a failure."""
-    going = context.instance.get_run_by_id(context.run.run_id)
     if run.status is Status.CANCELLED and going is not None and going.status is dg.DagsterRunStatus.STARTED:
-        context.instance.report_run_canceling(going)
+        instance.report_run_canceling(going)
 
 
 @contextmanager

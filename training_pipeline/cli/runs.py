@@ -73,9 +73,10 @@ def status(config: str | None, *, as_json: bool) -> None:
         click.echo(f"Run {waiting['run_id']}: waiting #{waiting['position']}{asleep}")
     if document["skip_reason"]:
         click.echo(f"auto_retrain: {document['skip_reason']}")
-    click.echo(f"Run directories take {in_words(document['runs_bytes'])} in {study.runs_dir}.")
     click.echo(f"Pre-labels shown: {document['n_shown']} of {document['n_stored']} stored predictions.")
     click.echo(document["how_prelabels_reach_the_screen"])
+    if document["runs_bytes"]:
+        click.echo(f"Run directories take {in_words(document['runs_bytes'])} in {study.runs_dir}.")
 
 
 def print_run(run: RunRecord) -> None:

@@ -190,12 +190,12 @@ def unfinished_runs(connection: sqlite3.Connection, project: str) -> list[RunRec
     return run_rows.select(connection, project, _UNFINISHED)
 
 
-def end_stopped(ledger: Ledger, run_id: str) -> None:
-    """End a run whose process is interrupted: as it was told to, else `cancelled`. An ended run stays as it is."""
+def end_stopped(ledger: Ledger, run_id: str, otherwise: stops.Stop = stops.CANCELLED) -> None:
+    """End a run whose process is interrupted: as it was told to, else as `otherwise`. An ended run stays as it is."""
     with ledger.transaction() as connection:
         run = require(connection, ledger.project, run_id)
         if not run.status.has_ended:
-            stop = stops.of_run(connection, ledger.project, run_id) or stops.CANCELLED
+            stop = stops.of_run(connection, ledger.project, run_id) or otherwise
             _end_as_told(connection, ledger.project, run, stop)
 
 
@@ -325,8 +325,16 @@ def _end(
 
 
 def _end_as_told(connection: sqlite3.Connection, project: str, run: RunRecord, stop: stops.Stop) -> RunRecord:
-    code = "interrupted" if stop.status is Status.INTERRUPTED else "cancelled"
-    return _end(connection, project, run, stop.status, {"error": stop.why, "error_code": code})
+    return _end(
+        connection,
+        project,
+        run,
+        stop.status,
+        {
+            "error": stop.why,
+            "error_code": "interrupted" if stop.status is Status.INTERRUPTED else "cancelled",
+        },
+    )
 
 
 def _interrupt_abandoned(connection: sqlite3.Connection, project: str, spare: str = "") -> list[RunRecord]:
