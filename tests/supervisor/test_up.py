@@ -103,7 +103,7 @@ def test_a_stop_ends_everything_in_seconds_and_interrupts_what_goes(own: Up) -> 
     own.wait_for(going, Status.RUNNING)
     started = time.monotonic()
     assert own.stop(signal.SIGINT) == 0
-    assert time.monotonic() - started < 12
+    assert time.monotonic() - started < 30  # five on an idle machine
     assert processes_naming(str(own.config.parent)) == []
     ended = own.run(going)
     assert (ended.status, ended.error_code) == (Status.INTERRUPTED, "interrupted")
