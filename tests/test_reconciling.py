@@ -178,7 +178,7 @@ def test_a_run_that_was_never_put_into_the_queue_ends_after_a_while(
 ) -> None:
     run = waiting(ledger, in_dagster(instance, D.NOT_STARTED))
     assert reconcile(instance, study, ledger) == []
-    execute(ledger.path, "UPDATE pipeline_runs SET created_at = created_at - 120")
+    execute(ledger.path, "UPDATE pipeline_runs SET created_at = created_at - 600")
     reconcile(instance, study, ledger)
     reconcile(instance, study, ledger)
     assert runs.get(ledger, run.run_id).error_code == "not_started"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 from dagster import DagsterEvent, DagsterInstance, DagsterRun, DagsterRunStatus
 from dagster._core.storage.dagster_run import RunsFilter
@@ -29,7 +30,7 @@ _WAITING = [DagsterRunStatus.NOT_STARTED, DagsterRunStatus.QUEUED]
 _TAKEN_OUT = (DagsterRunStatus.STARTING, DagsterRunStatus.STARTED, DagsterRunStatus.FAILURE)
 _FINISHED = [DagsterRunStatus.SUCCESS, DagsterRunStatus.FAILURE, DagsterRunStatus.CANCELED]
 _DEAD = "The process of this run ended while the run was in progress: it was killed, or the machine was restarted."
-_SECONDS_TO_START = 60.0
+_SECONDS_TO_START = 300.0
 
 
 def reconcile(instance: DagsterInstance, study: Study, ledger: Ledger) -> list[str]:
@@ -143,7 +144,8 @@ def _sweep_half_written(study: Study, ledger: Ledger) -> None:
     alive = {run.run_id for run in runs.list_runs(ledger) if not run.status.has_ended}
     for partial in study.runs_dir.glob("*/bundle.partial-*"):
         if partial.parent.name not in alive:
-            shutil.rmtree(partial)
+            with suppress(FileNotFoundError):  # another process has swept it meanwhile
+                shutil.rmtree(partial)
 
 
 def _forget(instance: DagsterInstance, study: Study, known: dict[str, RunRecord]) -> None:

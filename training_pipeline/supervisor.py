@@ -21,6 +21,7 @@ from typing import NoReturn
 import yaml
 from dagster import DagsterInstance
 from dagster._grpc.client import DagsterGrpcClient
+from sqlalchemy.exc import SQLAlchemyError
 
 from training_pipeline.draining import drain
 from training_pipeline.errors import PipelineError
@@ -125,14 +126,14 @@ class _Supervisor:
                 time.sleep(_SECONDS_BETWEEN_LOOKS)
 
     def _reconcile(self, told: str | None) -> str | None:
-        """Reconcile; a refusal (a locked ledger, a full disk) is said once, and the next time tries again."""
+        """Reconcile; what is in the way (a locked file, a full disk) is said once, and the next time tries again."""
         try:
             for sentence in reconcile(self._instance, self._study, self._ledger):
                 self._say(sentence)
-        except PipelineError as refusal:
-            if str(refusal) != told:
-                self._say(f"The runs could not be looked at: {refusal}")
-            return str(refusal)
+        except (PipelineError, OSError, SQLAlchemyError) as obstacle:
+            if str(obstacle) != told:
+                self._say(f"The runs could not be looked at: {obstacle}")
+            return str(obstacle)
         return None
 
     def _stop_parts(self) -> None:

@@ -11,7 +11,7 @@ import dagster as dg
 
 from training_pipeline.errors import PipelineError
 from training_pipeline.failures import explain
-from training_pipeline.ledger import runs
+from training_pipeline.ledger import queue, runs
 from training_pipeline.ledger.database import Ledger
 from training_pipeline.ledger.owners import this_process
 from training_pipeline.ledger.records import RunRecord, Status
@@ -135,8 +135,10 @@ def _own_run(context: Context, study: Study, ledger: Ledger) -> RunRecord | None
     schema = trained_schema(study, frozenset(context.job_def.asset_layer.executable_asset_keys))
     if schema is None:
         return None
-    known = [run for run in runs.list_runs(ledger) if run.dagster_run_id == context.run.run_id]
-    return known[0] if known else _ask_for(context, study, ledger, schema)
+    known = queue.of_dagster_run(ledger, context.run.run_id)
+    if known is not None and known.status.is_active and known.owner != this_process():
+        raise PipelineError("busy", f"Another process works on run {known.run_id} already.")
+    return known or _ask_for(context, study, ledger, schema)
 
 
 def _ask_for(context: Context, study: Study, ledger: Ledger, schema: Schema) -> RunRecord:
