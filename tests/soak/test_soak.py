@@ -1,4 +1,4 @@
-"""Two studies side by side for a minute in which everything dies that can: at the end nothing is wrong or left.
+"""Two studies side by side for a while in which everything dies that can: at the end nothing is wrong or left.
 
 Annotations arrive, runs are started, cancelled and fail, and workers, runs' processes, Dagster's parts and supervisors
 are killed with -9, all at moments that the seed decides.
@@ -34,7 +34,8 @@ pytestmark = pytest.mark.slow
 SEED = 20_250_131
 N_ITEMS = 400
 FIRST_LABELLED = 60
-SECONDS_OF_MAYHEM = 60.0
+N_STEPS = 30
+SECONDS_OF_MAYHEM = 90.0
 SECONDS_TO_SETTLE = 120.0
 AUTO_RETRAIN: Mapping[str, Any] = {}
 """The studies' `auto_retrain` block. Empty: runs are started by hand alone."""
@@ -64,7 +65,7 @@ class Soaked:
 
     def befall(self) -> None:
         """Let the next thing happen."""
-        if self.up.process is None or self.up.process_ended:
+        if self.up.process_ended:
             self.did.append("start")
             self.up.start()
             return
@@ -140,7 +141,9 @@ def soaked(tmp_path: Path) -> Iterator[list[Soaked]]:
 
 def _go_through_it(study: Soaked) -> None:
     until = time.monotonic() + SECONDS_OF_MAYHEM
-    while time.monotonic() < until:
+    study.up.start()
+    study.up.launch()
+    while len(study.did) < N_STEPS and time.monotonic() < until:
         study.befall()
         time.sleep(study.chance.uniform(0.2, 2.0))
     if study.up.process_ended:
@@ -151,7 +154,6 @@ def _go_through_it(study: Soaked) -> None:
 def test_nothing_is_wrong_or_left_after_everything_died(soaked: list[Soaked]) -> None:
     for study in soaked:
         up = study.up
-        assert {"launch", "start"} <= set(study.did)
         last = up.launch()
         run = up.wait_for(last, Status.SUCCESS, Status.ERROR, seconds=SECONDS_TO_SETTLE)
         assert run.status is Status.SUCCESS, run.error
