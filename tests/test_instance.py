@@ -16,7 +16,7 @@ def test_it_is_beside_the_study_and_dagster_takes_its_settings(tmp_path: Path) -
     home = dagster_home(load_study(review_study(tmp_path)))
     assert home == tmp_path / ".dagster"
     with dg.DagsterInstance.from_config(str(home)) as instance:
-        assert instance.run_coordinator.__class__.__name__ == "QueuedRunCoordinator"
+        assert instance.run_coordinator.__class__.__name__ == "StudyQueue"
         assert not instance.telemetry_enabled
 
 

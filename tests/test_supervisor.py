@@ -57,6 +57,8 @@ def answers(port: int) -> bool:
 
 def test_it_serves_the_ui_and_leaves_nothing_when_it_stops(ran: Ran, up: subprocess.Popen[str], port: int) -> None:
     assert up.stdout is not None
+    # First it says which runs it found dead, then that all is up.
+    assert up.stdout.readline().endswith("Start the run again.\n")
     assert up.stdout.readline() == (
         f"Dagster's UI for 'A small study': http://127.0.0.1:{port}/dagster/ (Ctrl-C stops everything)\n"
     )
@@ -68,7 +70,8 @@ def test_it_serves_the_ui_and_leaves_nothing_when_it_stops(ran: Ran, up: subproc
     assert "sentiment/published_predictions" in keys
     assert httpx.get(f"{base}/pictures/{ran.run.run_id}/confusion_val.svg", timeout=60).status_code == 200
 
-    taken = call("up", str(ran.study.config_path), "--port", str(port))
+    review_study(ran.study.task_dir / "another")
+    taken = call("up", str(ran.study.task_dir / "another"), "--port", str(port))
     assert (taken.status, taken.err) == (
         1,
         f"Error: Port {port} is taken by another program. Choose another one with --port.\n",
@@ -82,7 +85,8 @@ def test_it_serves_the_ui_and_leaves_nothing_when_it_stops(ran: Ran, up: subproc
 
 def test_its_parts_end_when_it_is_killed(ran: Ran, up: subprocess.Popen[str], port: int) -> None:
     assert up.stdout is not None
-    assert up.stdout.readline()
+    assert "Start the run again" in up.stdout.readline()
+    assert "Dagster's UI" in up.stdout.readline()
     assert len(parts_of(ran)) >= 6  # three parts, each on its leash
     up.kill()
     wait_for(lambda: parts_of(ran) == [], 60.0)

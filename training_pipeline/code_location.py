@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 from training_pipeline.definitions import build_definitions
 from training_pipeline.errors import PipelineError
 from training_pipeline.plain_error import plain_error
-from training_pipeline.study.config import load_study
+from training_pipeline.study.config import study_of_environment
 
 try:
-    defs = build_definitions(load_study(os.environ.get("TRAINING_PIPELINE_CONFIG") or "config.yaml"))
+    defs = build_definitions(study_of_environment())
 except PipelineError as problem:
     raise plain_error(str(problem)) from None

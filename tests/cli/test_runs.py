@@ -10,6 +10,7 @@ from tests.cli.running import call
 from tests.ledger.making import ask
 from tests.recorded import copy_recorded
 from tests.running import InstantBackend, Ran, review_study, train
+from training_pipeline.disk_use import bytes_below, in_words
 from training_pipeline.ledger import owners, runs
 from training_pipeline.ledger.database import Ledger
 
@@ -58,6 +59,7 @@ def test_a_run_that_waits_says_its_place(tmp_path: Path) -> None:
         "Automatic runs: off",
         "Pre-labels shown: 55 of 55 stored predictions.",
         "The annotation server shows them from its next start on.",
+        f"Run directories take {in_words(bytes_below(ran.study.runs_dir))} in {ran.study.runs_dir}.",
     ]
 
 

@@ -11,6 +11,7 @@ from training_pipeline.jobs.config import Training
 from training_pipeline.ledger import runs
 from training_pipeline.ledger.database import Ledger
 from training_pipeline.ledger.records import Cost, Progress, Status
+from training_pipeline.pace import Pace
 from training_pipeline.resources.local import LocalBackend
 from training_pipeline.resources.outcome import result_of
 from training_pipeline.resources.pipes import Event, WorkerClient
@@ -101,6 +102,8 @@ class _Follower:
         self._ledger = ledger
         self._run_id = run_id
         self._step = ""
+        self._pace = Pace()
+        self._metrics: dict[str, float] = {}
         self.end: Event | None = None
 
     def __call__(self, event: Event) -> None:
@@ -110,5 +113,9 @@ class _Follower:
             self._step = event["step"]
             runs.report_progress(self._ledger, self._run_id, Progress(self._step))
         elif event["event"] == "progress":
-            progress = Progress(event["phase"], event["current"], event["total"])
-            runs.report_progress(self._ledger, self._run_id, progress)
+            phase, current, total = event["phase"], event["current"], event["total"]
+            eta = self._pace.eta_seconds(phase, current, total, at=event["t"])
+            runs.report_progress(self._ledger, self._run_id, Progress(phase, current, total, eta_seconds=eta))
+        elif event["event"] == "metric":
+            self._metrics[event["name"]] = event["value"]
+            runs.record(self._ledger, self._run_id, metrics=dict(self._metrics))

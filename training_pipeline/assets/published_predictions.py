@@ -11,6 +11,7 @@ from training_pipeline.assets.stage import Stage, chain_key, stage
 from training_pipeline.assets.tables import Cell, table
 from training_pipeline.bundle.manifest import SPLITS
 from training_pipeline.bundle.reader import Bundle
+from training_pipeline.interrupts import undisturbed
 from training_pipeline.ledger import predictions, retention, runs
 from training_pipeline.ledger.database import Ledger
 from training_pipeline.ledger.predictions import Exclusion, StoredPrediction
@@ -46,12 +47,14 @@ def published_predictions_asset(study: Study, schema: Schema) -> dg.AssetsDefini
     ) -> dg.MaterializeResult[None]:
         with stage(context, study, ledger, schema, "published_predictions") as at:
             directory = RunDirectory(study.runs_dir / at.run.run_id)
-            report = write_back(study, ledger, items.index()).publish(
-                at.run.run_id, read_predictions(directory.predictions)
-            )
-            if not at.is_again:
-                runs.finish(ledger, at.run.run_id, Status.SUCCESS)
-                retention.prune(ledger, study.training.retain_runs)
+            known = items.index()
+            with undisturbed():
+                report = write_back(study, ledger, known).publish(
+                    at.run.run_id, read_predictions(directory.predictions)
+                )
+                if not at.is_again:
+                    runs.finish(ledger, at.run.run_id, Status.SUCCESS)
+                    retention.prune(ledger, study.training.retain_runs)
         context.log.info(f"{at.note} {report.summary}")
         for warning in report.warnings:
             context.log.warning(warning)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,15 +11,17 @@ import dagster as dg
 
 from training_pipeline.errors import PipelineError
 from training_pipeline.failures import explain
-from training_pipeline.ledger import runs
+from training_pipeline.ledger import queue, runs
 from training_pipeline.ledger.database import Ledger
 from training_pipeline.ledger.owners import this_process
 from training_pipeline.ledger.records import RunRecord, Status
+from training_pipeline.ledger.stops import CANCELLED, Stop
 from training_pipeline.plain_error import plain_error
-from training_pipeline.run_request import resolve
+from training_pipeline.run_request import RunRequest, resolve
 from training_pipeline.slugs import slug
 from training_pipeline.study.config import Study
 from training_pipeline.study.schemas import Schema
+from training_pipeline.turns import check_again, wait_for_turn
 
 CHAIN = ("agreed_labels", "training_data", "fitted_model", "held_out_scores", "published_predictions")
 """The assets of a schema, in the order in which they are made."""
@@ -29,7 +30,14 @@ RUN_ID_TAG = "training/run_id"
 """The Dagster run's tag that names the ledger's run, where the run was asked for before Dagster started it."""
 
 TRIGGER_TAG = "training/trigger"
-_POLL_SECONDS = 0.5
+AUTO = "auto"
+"""The trigger of a run that nobody asked for: such a run starts at once or not at all."""
+
+_ENDED_AROUND_IT = Stop(
+    Status.INTERRUPTED,
+    "The run's process was told to end while the run was going, since `training-pipeline up` or the machine was ended."
+    " Start the run again.",
+)
 
 Context: TypeAlias = dg.AssetExecutionContext | dg.AssetCheckExecutionContext
 
@@ -78,7 +86,7 @@ def training_run(context: Context, study: Study, ledger: Ledger) -> Iterator[Run
     run = None
     try:
         run = _own_run(context, study, ledger)
-        yield run and _wait_for_turn(context, ledger, run)
+        yield run and _with_its_turn(context, study, ledger, run)
     except Exception as error:
         explained = explain(error)
         if explained is None:
@@ -88,7 +96,11 @@ def training_run(context: Context, study: Study, ledger: Ledger) -> Iterator[Run
         raise plain_error(str(explained)) from None
     except BaseException:
         # Dagster's interruption, Ctrl-C, or the executor closing a generator that will not be resumed.
-        _end(context, ledger, run, Status.CANCELLED, PipelineError("cancelled", "Cancelled."))
+        with _unwritten_is_told(context, run):
+            if run is not None:
+                going = context.instance.get_run_by_id(context.run.run_id)
+                runs.end_stopped(ledger, run.run_id, _by_signal(going))
+                _tell_dagster(context.instance, going, runs.get(ledger, run.run_id))
         raise
 
 
@@ -123,8 +135,10 @@ def _own_run(context: Context, study: Study, ledger: Ledger) -> RunRecord | None
     schema = trained_schema(study, frozenset(context.job_def.asset_layer.executable_asset_keys))
     if schema is None:
         return None
-    known = [run for run in runs.list_runs(ledger) if run.dagster_run_id == context.run.run_id]
-    return known[0] if known else _ask_for(context, study, ledger, schema)
+    known = queue.of_dagster_run(ledger, context.run.run_id)
+    if known is not None and known.status.is_active and known.owner != this_process():
+        raise PipelineError("busy", f"Another process works on run {known.run_id} already.")
+    return known or _ask_for(context, study, ledger, schema)
 
 
 def _ask_for(context: Context, study: Study, ledger: Ledger, schema: Schema) -> RunRecord:
@@ -133,8 +147,7 @@ def _ask_for(context: Context, study: Study, ledger: Ledger, schema: Schema) -> 
         run = runs.get(ledger, tags[RUN_ID_TAG])
         runs.record(ledger, run.run_id, dagster_run_id=context.run.run_id)
         return run
-    asked = _asked(context.run.run_config, schema)
-    request = resolve(study, schema.name, asked.get("trainer"), asked.get("backend"), asked.get("params"))
+    request = asked_for(study, schema, context.run.run_config)
     return runs.request(
         ledger,
         trainer=request.trainer,
@@ -149,36 +162,53 @@ def _ask_for(context: Context, study: Study, ledger: Ledger, schema: Schema) -> 
     )
 
 
-def _asked(run_config: Mapping[str, Any], schema: Schema) -> Mapping[str, Any]:
-    """Return what the launchpad said: the job's short form, or the long form of a run started from the graph."""
-    if "ops" not in run_config:
-        return run_config
-    op: Mapping[str, Any] = run_config["ops"].get(f"{slug(schema.name)}__fitted_model", {})
-    config: Mapping[str, Any] = op.get("config", {})
-    return config
+def asked_for(study: Study, schema: Schema, run_config: Mapping[str, Any]) -> RunRequest:
+    """Return what a Dagster run's config asks for: the job's short form, or the long form of one from the graph.
+
+    Raises `PipelineError` where it cannot run.
+    """
+    asked: Mapping[str, Any] = run_config
+    if "ops" in run_config:
+        asked = run_config["ops"].get(f"{slug(schema.name)}__fitted_model", {}).get("config", {})
+    return resolve(study, schema.name, asked.get("trainer"), asked.get("backend"), asked.get("params"))
 
 
-def _wait_for_turn(context: Context, ledger: Ledger, run: RunRecord) -> RunRecord:
+def _with_its_turn(context: Context, study: Study, ledger: Ledger, run: RunRecord) -> RunRecord:
     if run.status.has_ended:
         raise PipelineError(run.error_code or "already_ended", run.error or f"Run {run.run_id} is {run.status}.")
-    told = None
-    while run.status is Status.QUEUED:
-        if runs.take_turn(ledger, run.run_id, this_process()):
-            break
-        place = runs.position(ledger, run.run_id)
-        if place != told:
-            context.log.info(f"Run {run.run_id}: waiting #{place}")
-            told = place
-        time.sleep(_POLL_SECONDS)
-    return runs.get(ledger, run.run_id)
+    if run.status is Status.QUEUED:
+        run = wait_for_turn(ledger, run.run_id, lambda place: context.log.info(f"Run {run.run_id}: waiting #{place}"))
+        check_again(study, run)
+    return run
 
 
 def _end(context: Context, ledger: Ledger, run: RunRecord | None, status: Status, cause: PipelineError) -> None:
-    if run is None:
-        return
-    try:
-        if not runs.get(ledger, run.run_id).status.has_ended:
+    with _unwritten_is_told(context, run):
+        if run is not None and not runs.get(ledger, run.run_id).status.has_ended:
             runs.finish(ledger, run.run_id, status, error=str(cause), error_code=cause.code)
+
+
+def _by_signal(going: dg.DagsterRun | None) -> Stop:
+    """Return as what a run ends that a signal interrupts and nobody has told to stop.
+
+    A run that Dagster's queue started has a process that nobody types Ctrl-C to: there, what it ran in was ended.
+    """
+    if going is None or going.remote_job_origin is None or going.status is dg.DagsterRunStatus.CANCELING:
+        return CANCELLED
+    return _ENDED_AROUND_IT
+
+
+def _tell_dagster(instance: dg.DagsterInstance, going: dg.DagsterRun | None, run: RunRecord) -> None:
+    """Let Dagster's run end as cancelled too: it would call an interruption that it did not ask for a failure."""
+    if run.status is Status.CANCELLED and going is not None and going.status is dg.DagsterRunStatus.STARTED:
+        instance.report_run_canceling(going)
+
+
+@contextmanager
+def _unwritten_is_told(context: Context, run: RunRecord | None) -> Iterator[None]:
+    try:
+        yield
     except PipelineError as unwritten:
-        # What the person needs is the first error; the next start finds the run's process gone and ends the row.
-        context.log.warning(f"The end of run {run.run_id} could not be written down: {unwritten}")
+        # What the person needs is the first error; a reconciliation finds the run's process gone and ends the row.
+        run_id = run.run_id if run else ""
+        context.log.warning(f"The end of run {run_id} could not be written down: {unwritten}")

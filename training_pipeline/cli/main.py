@@ -9,6 +9,7 @@ import click
 
 from training_pipeline import __version__
 from training_pipeline.cli.audit import audit
+from training_pipeline.cli.cancel import cancel
 from training_pipeline.cli.check import check
 from training_pipeline.cli.provenance import provenance
 from training_pipeline.cli.publish import publish, retract
@@ -39,5 +40,5 @@ def main(training: Path | None) -> None:
         os.environ[TRAINING_VARIABLE] = str(training.absolute())
 
 
-for command in (validate, check, trainers, run, runs, show, status, publish, retract, audit, provenance, up):
+for command in (validate, check, trainers, run, cancel, runs, show, status, publish, retract, audit, provenance, up):
     main.add_command(command)

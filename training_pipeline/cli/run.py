@@ -6,13 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import click
 import yaml
-from rich.markup import escape
 
 from training_pipeline.cli.common import (
     INTERRUPTED,
@@ -26,6 +24,7 @@ from training_pipeline.cli.common import (
     study_of,
     tell_warnings,
 )
+from training_pipeline.cli.following import follow
 from training_pipeline.cli.runs import print_run
 from training_pipeline.errors import PipelineError
 from training_pipeline.ledger import retention, runs
@@ -36,7 +35,7 @@ from training_pipeline.run_directory import RunDirectory
 from training_pipeline.run_request import RunRequest, resolve
 from training_pipeline.study.config import Study
 
-_POLL_SECONDS = 0.1
+_MARGIN_SECONDS = 10.0
 
 
 @click.command()
@@ -138,12 +137,12 @@ def _carry_out(study: Study, ledger: Ledger, asked: RunRecord) -> RunRecord:
             start_new_session=True,
         )
         try:
-            _follow(process, ledger, asked.run_id)
+            follow(ledger, asked.run_id, lambda: process.poll() is None)
         except KeyboardInterrupt:
             cancelled = True
             err.print("Cancelling ...")
             process.send_signal(signal.SIGTERM)
-            _wait_or_kill(process, study.training.grace_seconds + 10)
+            _wait_or_kill(process, study.training.grace_seconds + _MARGIN_SECONDS)
     return _ended(ledger, asked.run_id, directory, cancelled=cancelled)
 
 
@@ -155,38 +154,6 @@ def _open_log(ledger: Ledger, asked: RunRecord, directory: RunDirectory) -> Any:
         message = f"The run's directory {directory.path} cannot be made: {error.strerror}."
         runs.finish(ledger, asked.run_id, Status.ERROR, error=message, error_code="run_directory")
         raise PipelineError("run_directory", message) from error
-
-
-def _follow(process: subprocess.Popen[bytes], ledger: Ledger, run_id: str) -> None:
-    """Tell on stderr what the run does, a line each time that this changes, until its process ends."""
-    told = ""
-    with err.status(f"run {run_id}") as spinner:
-        while process.poll() is None:
-            now = f"run {run_id}: {_doing(ledger, run_id)}"
-            if now != told:
-                if err.is_terminal:
-                    spinner.update(escape(now))
-                err.print(now, markup=False, soft_wrap=True)
-                told = now
-            time.sleep(_POLL_SECONDS)
-
-
-def _doing(ledger: Ledger, run_id: str) -> str:
-    try:
-        run = runs.get(ledger, run_id)
-        if run.status is Status.QUEUED:
-            return _waiting(ledger, run_id)
-    except PipelineError as error:
-        return str(error)  # a ledger that cannot be read now does not end the run, so it does not end the waiting
-    step = run.progress.step if run.progress else ""
-    return f"{run.status}" + (f": {step}" if step and not run.status.has_ended else "")
-
-
-def _waiting(ledger: Ledger, run_id: str) -> str:
-    place = runs.position(ledger, run_id)
-    # The run's own process needs a moment to take a turn that is free.
-    is_free = not any(other.status.is_active for other in runs.list_runs(ledger))
-    return "starting" if place == 1 and is_free else f"waiting #{place}"
 
 
 def _wait_or_kill(process: subprocess.Popen[bytes], seconds: float) -> None:

@@ -17,7 +17,8 @@ from training_pipeline.cli.common import (
     print_table,
     study_of,
 )
-from training_pipeline.ledger import decisions, predictions
+from training_pipeline.disk_use import bytes_below, in_words
+from training_pipeline.ledger import decisions, predictions, supervisors
 from training_pipeline.ledger.database import Ledger
 from training_pipeline.ledger.records import RunRecord, Status
 from training_pipeline.ledger.runs import get, list_runs, position
@@ -69,10 +70,13 @@ def status(config: str | None, *, as_json: bool) -> None:
     active = document["run"]
     click.echo(f"Run {active['run_id']} is {active['status']}." if active else "No run is in progress.")
     for waiting in document["queue"]:
-        click.echo(f"Run {waiting['run_id']}: waiting #{waiting['position']}")
+        asleep = "" if waiting["moves"] else ", until `training-pipeline up` runs"
+        click.echo(f"Run {waiting['run_id']}: waiting #{waiting['position']}{asleep}")
     click.echo(f"Automatic runs: {_automatic_runs(document)}")
     click.echo(f"Pre-labels shown: {document['n_shown']} of {document['n_stored']} stored predictions.")
     click.echo(document["how_prelabels_reach_the_screen"])
+    if document["runs_bytes"]:
+        click.echo(f"Run directories take {in_words(document['runs_bytes'])} in {study.runs_dir}.")
 
 
 def print_run(run: RunRecord) -> None:
@@ -143,14 +147,17 @@ def _status(study: Study, ledger: Ledger) -> dict[str, Any]:
     active = next((run.as_json() for run in found if run.status.is_active), None)
     queue = [run for run in reversed(found) if run.status is Status.QUEUED]
     decision = decisions.last(ledger)
+    is_up = supervisors.present(ledger) is not None
     return {
         "study": study.name,
         "enabled": study.training.enabled,
         "run": active,
-        "queue": [{"run_id": run.run_id, "position": k} for k, run in enumerate(queue, start=1)],
+        "queue": [_place(run, position, is_up=is_up) for position, run in enumerate(queue, start=1)],
+        "up": is_up,
         "auto_retrain": study.training.enabled and study.training.auto_retrain.enabled,
         "skip_reason": decision and decision.skip_reason,
         "decided_at": decision and decision.decided_at,
+        "runs_bytes": bytes_below(study.runs_dir),
         "n_stored": sum(counts.values()),
         "n_shown": counts.get(None, 0),
         "how_prelabels_reach_the_screen": (
@@ -158,4 +165,13 @@ def _status(study: Study, ledger: Ledger) -> dict[str, Any]:
             if study.training.writeback.schemas
             else "Write-back is not enabled for any schema."
         ),
+    }
+
+
+def _place(run: RunRecord, position: int, *, is_up: bool) -> dict[str, Any]:
+    return {
+        "run_id": run.run_id,
+        "position": position,
+        "waits_in": run.waits_in,
+        "moves": is_up or run.waits_in == "process",
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import click
 
 from training_pipeline.cli.common import config_argument, explained, study_of, tell_warnings
@@ -20,4 +22,9 @@ def up(config: str | None, *, port: int) -> None:
 
     study = study_of(config)
     tell_warnings(study)
-    serve(study, port, click.echo)
+    serve(study, port, _say)
+
+
+def _say(sentence: str) -> None:
+    with suppress(OSError):  # the terminal is gone; what is to be done is done all the same
+        click.echo(sentence)

@@ -17,10 +17,11 @@ from training_pipeline.instance import dagster_home
 from training_pipeline.jobs.train import job_name
 from training_pipeline.ledger import runs
 from training_pipeline.ledger.database import Ledger
-from training_pipeline.ledger.records import Status
-from training_pipeline.left_over_runs import close_left_over_runs
+from training_pipeline.ledger.records import RunRecord, Status
+from training_pipeline.reconciling import reconcile
 from training_pipeline.run_directory import RunDirectory
 from training_pipeline.study.config import Study, load_study
+from training_pipeline.turns import check_again, invalid_when_dequeued, wait_for_turn
 
 
 def main(config: str, run_id: str, **overrides: object) -> int:
@@ -34,9 +35,11 @@ def main(config: str, run_id: str, **overrides: object) -> int:
     study = load_study(config)
     ledger = Ledger(study.database, study.name)
     try:
-        succeeded = _execute(study, ledger, run_id, overrides)
+        # Dagster's run begins with the turn: while this one waits, Dagster has nothing to hold its own queue up for.
+        run = wait_for_turn(ledger, run_id, lambda _place: None)
+        succeeded = _execute(_as_it_is_now(config, run), ledger, run, overrides)
     except KeyboardInterrupt:
-        _end(ledger, run_id, Status.CANCELLED, "Cancelled.", "cancelled")
+        runs.end_stopped(ledger, run_id)
         return 1
     except Exception as error:
         explained = explain(error)
@@ -47,15 +50,22 @@ def main(config: str, run_id: str, **overrides: object) -> int:
     return 0 if succeeded else 1
 
 
-def _execute(study: Study, ledger: Ledger, run_id: str, overrides: Mapping[str, object]) -> bool:
-    run = runs.get(ledger, run_id)
+def _as_it_is_now(config: str, run: RunRecord) -> Study:
+    """Return the study, read again now that the turn has come, if the run can still be made of it."""
+    with invalid_when_dequeued(run):
+        study = load_study(config)
+    check_again(study, run)
+    return study
+
+
+def _execute(study: Study, ledger: Ledger, run: RunRecord, overrides: Mapping[str, object]) -> bool:
     job = build_definitions(study, **overrides).resolve_job_def(job_name(study.schema(run.schema_names[0])))
     with dg.DagsterInstance.from_config(str(dagster_home(study))) as instance:
-        close_left_over_runs(instance, ledger)
+        reconcile(instance, study, ledger)
         result = job.execute_in_process(
             instance=instance,
             run_config={"trainer": run.trainer, "params": dict(run.requested_params), "backend": run.backend},
-            tags={RUN_ID_TAG: run_id},
+            tags={RUN_ID_TAG: run.run_id},
             raise_on_error=False,
         )
     return result.success

@@ -33,9 +33,14 @@ def this_process() -> Owner:
     return Owner(pid=pid, started=state[1] if state else "", boot_id=_boot_id(), host=socket.gethostname())
 
 
+def is_here(owner: Owner) -> bool:
+    """Whether the process belongs, or belonged, to this host, where it can be looked at and stopped."""
+    return owner.host == socket.gethostname()
+
+
 def is_gone(owner: Owner) -> bool:
     """Whether the process has certainly ended."""
-    if owner.host != socket.gethostname():
+    if not is_here(owner):
         return False
     if owner.boot_id != _boot_id():
         return True

@@ -40,12 +40,13 @@ ENDED = (Status.SUCCESS, Status.ERROR, Status.CANCELLED, Status.INTERRUPTED)
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the current step is; `total` 0 where nobody knows."""
+    """How far the current step is; `total` 0 where nobody knows. `eta_seconds`: how long it still takes, as it goes."""
 
     step: str
     current: int = 0
     total: int = 0
     message: str = ""
+    eta_seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -126,6 +127,13 @@ class RunRecord:
     owner: Owner | None = None
     items_written: bool = False
     recorded_by: Literal["pipeline", "potato"] = "pipeline"
+
+    @property
+    def waits_in(self) -> Literal["dagster", "process"] | None:
+        """Where a run waits: in Dagster's queue, or in a process of its own; None if it does not wait."""
+        if self.status is not Status.QUEUED:
+            return None
+        return "dagster" if self.owner is None else "process"
 
     def as_json(self) -> dict[str, Any]:
         """Return the record as plain JSON values, names as in the reference."""

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypedDict, Unpack
 
 from training_pipeline.errors import PipelineError
-from training_pipeline.ledger import run_rows
+from training_pipeline.ledger import run_rows, stops, supervisors
 from training_pipeline.ledger.database import Ledger
 from training_pipeline.ledger.owners import Owner, is_gone
 from training_pipeline.ledger.records import Cost, Progress, RunRecord, Status
@@ -51,7 +51,7 @@ def request(
     schema_names: Sequence[str],
     backend: str,
     trigger: str,
-    owner: Owner,
+    owner: Owner | None,
     queue_max: int,
     may_wait: bool = True,
     requested_params: Mapping[str, Any] | None = None,
@@ -61,12 +61,13 @@ def request(
     """Write down a run that somebody asked for, and return it: `queued`, with an id of its own.
 
     Where it would have to wait, it is refused with `busy` (`may_wait` false) or `queue_full` (`queue_max` runs wait
-    already). `owner` is the process that waits for the turn.
+    already). `owner` is the process that waits for the turn; None where the run waits in Dagster's queue.
     """
     with ledger.transaction() as connection:
         _interrupt_abandoned(connection, ledger.project)
-        unfinished = run_rows.select(connection, ledger.project, _UNFINISHED)
-        _refuse_if_no_room(unfinished, queue_max=queue_max, may_wait=may_wait)
+        unfinished = unfinished_runs(connection, ledger.project)
+        if any(_comes_before(connection, ledger.project, other) for other in unfinished):
+            _refuse_if_no_room(unfinished, queue_max=queue_max, may_wait=may_wait)
         run = RunRecord(
             run_id=_next_id(_newest_id(connection, ledger.project)),
             status=Status.QUEUED,
@@ -87,7 +88,8 @@ def request(
 def take_turn(ledger: Ledger, run_id: str, owner: Owner) -> bool:
     """Make the run `building` and `owner`'s, if no other run is active and none that lives has waited longer.
 
-    False: it goes on waiting. A run that does not wait any more (cancelled, say) is refused with its own error code.
+    False: it goes on waiting, in `owner`. A run that does not wait any more (cancelled, say) is refused with its own
+    error code.
     """
     with ledger.transaction() as connection:
         _interrupt_abandoned(connection, ledger.project, spare=run_id)
@@ -97,8 +99,12 @@ def take_turn(ledger: Ledger, run_id: str, owner: Owner) -> bool:
                 run.error_code or "bad_transition",
                 f"Run {run_id} does not wait for its turn any more: it is {run.status}. {run.error}".rstrip(),
             )
-        unfinished = run_rows.select(connection, ledger.project, _UNFINISHED)
-        if unfinished[0].run_id != run_id or any(other.status.is_active for other in unfinished):
+        if any(
+            other.run_id != run_id and _comes_before(connection, ledger.project, other, run_id)
+            for other in unfinished_runs(connection, ledger.project)
+        ):
+            if run.owner != owner:
+                run_rows.update(connection, ledger.project, run_id, {"owner": owner})
             return False
         changes = {"status": Status.BUILDING, "owner": owner, "started_at": time.time()}
         run_rows.update(connection, ledger.project, run_id, changes)
@@ -180,6 +186,35 @@ def latest_success(ledger: Ledger, schema: str) -> RunRecord | None:
     return next((run for run in reversed(succeeded) if schema in run.schema_names), None)
 
 
+def unfinished_runs(connection: sqlite3.Connection, project: str) -> list[RunRecord]:
+    """Return our own runs that wait or go, oldest first, inside a transaction that is open."""
+    return run_rows.select(connection, project, _UNFINISHED)
+
+
+def end_stopped(ledger: Ledger, run_id: str, otherwise: stops.Stop = stops.CANCELLED) -> None:
+    """End a run whose process is interrupted: as it was told to, else as `otherwise`. An ended run stays as it is."""
+    with ledger.transaction() as connection:
+        run = require(connection, ledger.project, run_id)
+        if not run.status.has_ended:
+            stop = stops.of_run(connection, ledger.project, run_id) or otherwise
+            _end_as_told(connection, ledger.project, run, stop)
+
+
+def end_waiting(
+    ledger: Ledger, run_id: str, status: Status, *, error: str, error_code: str, only_in_dagster: bool = False
+) -> RunRecord | None:
+    """End a run that waits, and return it as it was; None, and nothing changes, if it does not wait any more.
+
+    `only_in_dagster`: nor where a process waits with it meanwhile.
+    """
+    with ledger.transaction() as connection:
+        run = require(connection, ledger.project, run_id)
+        if run.status is not Status.QUEUED or (only_in_dagster and run.owner is not None):
+            return None
+        _end(connection, ledger.project, run, status, {"error": error, "error_code": error_code})
+    return run
+
+
 def interrupt_abandoned(ledger: Ledger) -> list[RunRecord]:
     """End every waiting or active run whose process on this host is gone, and return them: `interrupted`."""
     with ledger.transaction() as connection:
@@ -246,9 +281,8 @@ def _next_id(newest: str) -> str:
 
 
 def _refuse_if_no_room(unfinished: list[RunRecord], *, queue_max: int, may_wait: bool) -> None:
-    if not unfinished:
-        return
-    first, waiting = unfinished[0], len(unfinished) - 1
+    first = next((run for run in unfinished if run.status.is_active), unfinished[0])
+    waiting = len(unfinished) - 1
     if not may_wait:
         raise PipelineError(
             "busy",
@@ -285,23 +319,46 @@ def _end(
         measured = changes.get("cost") or run.cost or Cost(wall_seconds=0.0)
         written["cost"] = replace(measured, wall_seconds=max(0.0, now - run.started_at))
     run_rows.update(connection, project, run.run_id, written)
+    stops.forget(connection, project, run.run_id)
     ended = replace(run, **written)
     run_rows.mirror(connection, project, ended)
     return ended
 
 
+def _end_as_told(connection: sqlite3.Connection, project: str, run: RunRecord, stop: stops.Stop) -> RunRecord:
+    return _end(
+        connection,
+        project,
+        run,
+        stop.status,
+        {
+            "error": stop.why,
+            "error_code": "interrupted" if stop.status is Status.INTERRUPTED else "cancelled",
+        },
+    )
+
+
 def _interrupt_abandoned(connection: sqlite3.Connection, project: str, spare: str = "") -> list[RunRecord]:
     return [
-        _end(
-            connection,
-            project,
-            run,
-            Status.INTERRUPTED,
-            {"error": _why_interrupted(run), "error_code": "interrupted"},
-        )
-        for run in run_rows.select(connection, project, _UNFINISHED)
+        _end_as_told(connection, project, run, stops.of_run(connection, project, run.run_id) or _interruption(run))
+        for run in unfinished_runs(connection, project)
         if run.run_id != spare and run.owner is not None and is_gone(run.owner)
     ]
+
+
+def _interruption(run: RunRecord) -> stops.Stop:
+    return stops.Stop(Status.INTERRUPTED, _why_interrupted(run))
+
+
+def _comes_before(connection: sqlite3.Connection, project: str, other: RunRecord, run_id: str | None = None) -> bool:
+    """Whether `run_id`, or a run that is asked for now, must wait for `other`, an unfinished run.
+
+    One that waits in Dagster's queue while nothing takes runs out of it keeps its place, and lets the others pass.
+    """
+    if other.status.is_active:
+        return True
+    is_older = run_id is None or other.run_id < run_id
+    return is_older and (other.owner is not None or supervisors.is_there(connection, project))
 
 
 def _why_interrupted(run: RunRecord) -> str:

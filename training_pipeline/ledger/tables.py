@@ -109,6 +109,18 @@ CREATE TABLE IF NOT EXISTS pipeline_runs (
     PRIMARY KEY (project, run_id)
 );
 CREATE INDEX IF NOT EXISTS pipeline_runs_by_status ON pipeline_runs (project, status);
+CREATE TABLE IF NOT EXISTS pipeline_stops (
+    project  TEXT NOT NULL,
+    run_id   TEXT NOT NULL,
+    status   TEXT NOT NULL,
+    why      TEXT NOT NULL,
+    asked_at REAL NOT NULL,
+    PRIMARY KEY (project, run_id)
+);
+CREATE TABLE IF NOT EXISTS pipeline_supervisors (
+    project TEXT NOT NULL PRIMARY KEY,
+    owner   TEXT NOT NULL
+);
 CREATE TABLE IF NOT EXISTS pipeline_predictions (
     project     TEXT NOT NULL,
     generation  INTEGER NOT NULL,
@@ -176,6 +188,8 @@ NAMES = frozenset(
         "idx_review_project",
         "pipeline_runs",
         "pipeline_runs_by_status",
+        "pipeline_stops",
+        "pipeline_supervisors",
         "pipeline_predictions",
         "pipeline_generations",
         "pipeline_publications",

@@ -93,6 +93,11 @@ def load_study(path: str | Path, training_file: Path | None = None) -> Study:
     return checked.study
 
 
+def study_of_environment() -> Study:
+    """Read the study that `TRAINING_PIPELINE_CONFIG` names, else `./config.yaml`; raises as `load_study`."""
+    return load_study(os.environ.get("TRAINING_PIPELINE_CONFIG") or CONFIG_NAME)
+
+
 def check_study(path: str | Path, training_file: Path | None = None) -> CheckedStudy:
     """Read a study's config, the YAML file or the folder that holds config.yaml, and check all of it.
 
