@@ -14,7 +14,7 @@ import pytest
 
 from tests.cli.running import AS_IF_TYPED, call, surroundings
 from tests.ledger.making import ask, dead_owner, wait_for
-from tests.processes import processes_naming
+from tests.processes import processes_with
 from tests.running import InstantBackend, Ran, review_study, train
 from training_pipeline.ledger import runs
 
@@ -42,6 +42,12 @@ def up(ran: Ran, port: int) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(command, env=surroundings(), stdout=subprocess.PIPE, text=True) as process:
         yield process
         process.kill()
+    wait_for(lambda: parts_of(ran) == [], 60.0)
+
+
+def parts_of(ran: Ran) -> list[int]:
+    """Return what runs for the study: every part, and what it started."""
+    return processes_with(f"DAGSTER_HOME={ran.study.task_dir / '.dagster'}")
 
 
 def answers(port: int) -> bool:
@@ -57,10 +63,10 @@ def test_it_serves_the_ui_and_leaves_nothing_when_it_stops(ran: Ran, up: subproc
     # A run of a process that died is over before anything new can wait for it.
     assert {run.status for run in runs.list_runs(ran.ledger)} == {"success", "interrupted"}
     base = f"http://127.0.0.1:{port}"
-    asked = httpx.post(f"{base}/dagster/graphql", json={"query": ASSETS}, timeout=30).json()
+    asked = httpx.post(f"{base}/dagster/graphql", json={"query": ASSETS}, timeout=60).json()
     keys = {"/".join(node["assetKey"]["path"]) for node in asked["data"]["assetNodes"]}
     assert "sentiment/published_predictions" in keys
-    assert httpx.get(f"{base}/pictures/{ran.run.run_id}/confusion_val.svg").status_code == 200
+    assert httpx.get(f"{base}/pictures/{ran.run.run_id}/confusion_val.svg", timeout=60).status_code == 200
 
     taken = call("up", str(ran.study.config_path), "--port", str(port))
     assert (taken.status, taken.err) == (
@@ -69,6 +75,15 @@ def test_it_serves_the_ui_and_leaves_nothing_when_it_stops(ran: Ran, up: subproc
     )
 
     up.send_signal(signal.SIGINT)
-    assert up.wait(30) == 0
+    assert up.wait(90) == 0
     assert not answers(port)
-    wait_for(lambda: processes_naming(str(ran.study.config_path)) == [])
+    assert parts_of(ran) == []
+
+
+def test_its_parts_end_when_it_is_killed(ran: Ran, up: subprocess.Popen[str], port: int) -> None:
+    assert up.stdout is not None
+    assert up.stdout.readline()
+    assert len(parts_of(ran)) >= 6  # three parts, each on its leash
+    up.kill()
+    wait_for(lambda: parts_of(ran) == [], 60.0)
+    assert not answers(port)

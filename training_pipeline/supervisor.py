@@ -29,9 +29,11 @@ from training_pipeline.instance import dagster_home
 from training_pipeline.ledger.database import Ledger
 from training_pipeline.left_over_runs import IN_PROGRESS, close_left_over_runs
 from training_pipeline.study.config import Study
+from training_pipeline.worker.leash import command_on_leash
 
 _READY_SECONDS = 60.0
 _STOP_SECONDS = 20.0
+_GRACE_SECONDS = 15.0
 
 
 class _Stopped(Exception):  # noqa: N818 - not an error: somebody asked us to stop
@@ -90,7 +92,13 @@ class _Parts:
     def start(self, name: str, command: list[str]) -> None:
         with (self._logs / f"{name}.log").open("ab") as log:
             self._processes[name] = subprocess.Popen(
-                command, env=self._environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                # On a leash, so that it ends even where this process is killed and cannot end it.
+                command_on_leash(command, _GRACE_SECONDS),
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
             )
 
     def wait_until(self, name: str, ready: Callable[[], bool]) -> None:

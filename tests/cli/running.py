@@ -86,7 +86,7 @@ class Going:
             stderr=self._err,
             text=True,
         )
-        wait_for(lambda: {run.run_id for run in runs.list_runs(self.ledger)} - known)
+        wait_for(lambda: {run.run_id for run in runs.list_runs(self.ledger)} - known, 60.0)
         (self.run_id,) = {run.run_id for run in runs.list_runs(self.ledger)} - known
 
     @property
@@ -105,7 +105,7 @@ class Going:
         run = self.run
         return run.status is Status.RUNNING and run.progress is not None and run.progress.step == "fitting"
 
-    def end(self, seconds: float = 60.0) -> Said:
+    def end(self, seconds: float = 120.0) -> Said:
         """Wait for the command to end and return what it said."""
         out, _ = self.process.communicate(timeout=seconds)
         return Said(self.process.returncode, out, self.err)
