@@ -346,6 +346,6 @@ def test_items_are_not_read(tmp_path: Path) -> None:
     make_study(tmp_path)
     line = '{"id": "%d", "text": "' + "word " * 30 + '"}\n'
     (tmp_path / "data" / "items.jsonl").write_text("".join(line % n for n in range(100_000)) + "this is no JSON")
-    started = time.perf_counter()
+    started = time.process_time()
     assert check_study(tmp_path).report.problems == ()
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5

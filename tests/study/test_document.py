@@ -129,9 +129,9 @@ def test_what_aliases_stand_for_is_counted(tmp_path: Path, step: str) -> None:
     bomb = "a0: &a0 {x: 1}\n" + "".join(
         f"a{level}: &a{level} {step.format(', '.join([f'*a{level - 1}'] * 10))}\n" for level in range(1, 12)
     )
-    started = time.perf_counter()
+    started = time.process_time()
     assert f"the file holds more than {MAX_VALUES:,} values, counting aliases" in refusal(tmp_path, bomb)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
 
 
 @pytest.mark.slow
@@ -141,16 +141,16 @@ def test_what_aliases_stand_for_is_counted(tmp_path: Path, step: str) -> None:
     ids=["text", "comments", "blanks"],
 )
 def test_ten_megabytes_are_read(tmp_path: Path, text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     assert "a" in document(tmp_path, text).values
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.slow
 def test_ten_megabytes_of_keys_are_refused_in_bounded_time(tmp_path: Path) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     assert "keep items in data files" in refusal(tmp_path, "".join(f"key{n}: [a, {{b: 1}}]\n" for n in range(450_000)))
-    assert time.perf_counter() - started < 30
+    assert time.process_time() - started < 30
 
 
 def test_paths_are_written_as_people_write_them() -> None:
