@@ -1,4 +1,4 @@
-"""What it costs to ask whether a run should start by itself: `python benchmarks/retraining.py [ANSWERS] [ANNOTATORS]`.
+"""What it costs to ask whether a run should start by itself: `python -m benchmarks.retraining [ANSWERS] [ANNOTATORS]`.
 
 Writes a study to a temporary folder, as the annotation server would, and asks again and again.
 """
