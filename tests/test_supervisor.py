@@ -73,8 +73,7 @@ def test_it_serves_the_ui_and_leaves_nothing_when_it_stops(ran: Ran, up: subproc
     review_study(ran.study.task_dir / "another")
     taken = call("up", str(ran.study.task_dir / "another"), "--port", str(port))
     assert taken.status == 1
-    assert taken.err.endswith(f"Error: Port {port} is taken by another program. Choose another one with --port.
-")
+    assert taken.err.endswith(f"Error: Port {port} is taken by another program. Choose another one with --port.\n")
 
     up.send_signal(signal.SIGINT)
     assert up.wait(90) == 0

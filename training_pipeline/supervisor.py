@@ -19,20 +19,21 @@ from types import FrameType
 from typing import NoReturn
 
 import yaml
-from dagster import DagsterInstance
 from dagster._grpc.client import DagsterGrpcClient
 from sqlalchemy.exc import SQLAlchemyError
 
 from training_pipeline.draining import drain
 from training_pipeline.errors import PipelineError
-from training_pipeline.instance import dagster_home
+from training_pipeline.instance import dagster_home, open_instance
 from training_pipeline.instance_lock import lock_home
 from training_pipeline.ledger import supervisors
 from training_pipeline.ledger.database import Ledger
 from training_pipeline.ledger.owners import this_process
 from training_pipeline.parts import Parts
+from training_pipeline.publishing.study_writeback import write_back
 from training_pipeline.reconciling import reconcile, reconcile_at_start
 from training_pipeline.study.config import Study
+from training_pipeline.study.items import read_index
 
 LOGS = "output"
 """The folder of the parts' output in Dagster's home; not `logs`, which Dagster deletes where telemetry is off."""
@@ -66,11 +67,12 @@ class _Supervisor:
         self._port = port
         self._say = say
         self._home = dagster_home(study)
+        self._home.mkdir(parents=True, exist_ok=True)
         self._ledger = Ledger(study.database, study.name)
         self._lock = stack.enter_context(lock_home(self._home))
         _refuse_taken_port(port)
         self._folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tp-")))
-        self._instance = stack.enter_context(DagsterInstance.from_config(str(self._home)))
+        self._instance = stack.enter_context(open_instance(study))
         self._parts = Parts(
             logs=self._home / LOGS,
             environment={"DAGSTER_HOME": str(self._home), "TRAINING_PIPELINE_CONFIG": str(study.config_path)},
@@ -80,6 +82,7 @@ class _Supervisor:
     def run(self) -> NoReturn:
         for sentence in reconcile_at_start(self._instance, self._study, self._ledger):
             self._say(sentence)
+        _republish(self._study, self._ledger, self._say)
         me = this_process()
         supervisors.come(self._ledger, me)
         try:
@@ -141,6 +144,19 @@ class _Supervisor:
         drain(self._instance, self._study, self._ledger)
         self._parts.end("web", "code-server")
         self._reconcile(None)
+
+
+def _republish(study: Study, ledger: Ledger, say: Callable[[str], None]) -> None:
+    """Put what is stored through the checks again: settings, verdicts or items may have changed since."""
+    if not (study.training.enabled and study.database.exists()):
+        return
+    try:
+        report = write_back(study, ledger, read_index(study)).republish()
+    except PipelineError as obstacle:
+        say(f"The pre-labels stay as they were: {obstacle}")
+        return
+    if report.n_read:
+        say(report.summary)
 
 
 def _listen_to_signals(handler: Callable[[int, FrameType | None], None]) -> Callable[[], None]:

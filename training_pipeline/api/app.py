@@ -1,7 +1,7 @@
 """The web app of a study: pictures of its runs, and Dagster's UI under `/dagster`.
 
 One origin serves both, so that a picture linked from an asset's metadata shows in place. It has no login yet: it must
-be bound to a loopback address only.
+be bound to a loopback address only, and answers this machine's own pages and programs only.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from typing import Any
 from dagster._core.workspace.context import IWorkspaceProcessContext
 from dagster_webserver.app import create_app_from_workspace_process_context
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 
+from training_pipeline.api.local_only import LocalOnly
 from training_pipeline.study.config import Study
 
 _RUN_ID = re.compile(r"\d{8}T\d{6}-[0-9a-f]{6}")
@@ -47,5 +49,6 @@ def create_app(study: Study, workspace: IWorkspaceProcessContext[Any]) -> Starle
             Route("/pictures/{run_id}/{name}", picture),
             # Last, and at the root: Dagster's app adds its own prefix to every route.
             Mount("/", create_app_from_workspace_process_context(workspace, path_prefix="/dagster")),
-        ]
+        ],
+        middleware=[Middleware(LocalOnly)],
     )

@@ -17,7 +17,6 @@ from training_pipeline.cli.common import (
     study_of,
 )
 from training_pipeline.errors import PipelineError
-from training_pipeline.instance import dagster_home
 from training_pipeline.ledger import predictions, runs
 from training_pipeline.ledger.predictions import StoredPrediction
 from training_pipeline.ledger.records import RunRecord
@@ -78,9 +77,10 @@ def _row(version: dict[str, Any]) -> dict[str, object]:
 def _lineage(study: Study, schema_name: str, run: RunRecord) -> list[dict[str, Any]]:
     import dagster as dg  # noqa: PLC0415 - takes a second; only runs that Dagster knows need it
 
+    from training_pipeline.instance import open_instance  # noqa: PLC0415 - likewise
     from training_pipeline.lineage import lineage  # noqa: PLC0415 - likewise
     from training_pipeline.slugs import slug  # noqa: PLC0415 - likewise
 
     key = dg.AssetKey([slug(schema_name), "published_predictions"])
-    with dg.DagsterInstance.from_config(str(dagster_home(study))) as instance:
+    with open_instance(study) as instance:
         return [asdict(version) for version in lineage(instance, key, run.dagster_run_id)]

@@ -8,12 +8,10 @@ from __future__ import annotations
 import signal
 from collections.abc import Mapping
 
-import dagster as dg
-
 from training_pipeline.assets.stage import RUN_ID_TAG
 from training_pipeline.definitions import build_definitions
 from training_pipeline.failures import explain
-from training_pipeline.instance import dagster_home
+from training_pipeline.instance import open_instance
 from training_pipeline.jobs.train import job_name
 from training_pipeline.ledger import runs
 from training_pipeline.ledger.database import Ledger
@@ -60,7 +58,7 @@ def _as_it_is_now(config: str, run: RunRecord) -> Study:
 
 def _execute(study: Study, ledger: Ledger, run: RunRecord, overrides: Mapping[str, object]) -> bool:
     job = build_definitions(study, **overrides).resolve_job_def(job_name(study.schema(run.schema_names[0])))
-    with dg.DagsterInstance.from_config(str(dagster_home(study))) as instance:
+    with open_instance(study) as instance:
         reconcile(instance, study, ledger)
         result = job.execute_in_process(
             instance=instance,
