@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
@@ -30,6 +32,25 @@ def test_equals_scikit_learn_and_scipy(seed: int) -> None:
 def test_a_missing_prediction_counts_as_the_farther_end() -> None:
     found = evaluate([1.0, 4.0, 2.0], [None, None, 2.0], (0.0, 5.0))
     assert found.metrics == evaluate([1.0, 4.0, 2.0], [5.0, 0.0, 2.0], None).metrics
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_leaving_items_out_never_lowers_the_error_whichever_they_are(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n_items = int(rng.integers(1, 7))
+    truths, predictions = rng.normal(0, 2, n_items).tolist(), rng.normal(0, 4, n_items).tolist()
+    whole = evaluate(truths, predictions, (-1.0, 1.0)).metrics
+    for kept in product([True, False], repeat=n_items):
+        left = [prediction if stays else None for prediction, stays in zip(predictions, kept, strict=True)]
+        partial = evaluate(truths, left, (-1.0, 1.0)).metrics
+        assert partial["mae"] >= whole["mae"] - 1e-12
+        assert partial["rmse"] >= whole["rmse"] - 1e-12
+        assert partial.get("r2", 0.0) <= whole.get("r2", 0.0) + 1e-12
+
+
+def test_a_prediction_beyond_the_ends_counts_in_full_until_a_missing_one_is_worse() -> None:
+    found = evaluate([1.0, 0.25], [1.5, 9.0], (0.0, 1.0)).metrics
+    assert found["mae"] == pytest.approx((0.5 + 0.75) / 2)
 
 
 def test_scale_comes_before_the_range_of_train() -> None:

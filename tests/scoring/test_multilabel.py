@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import compress, product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -41,17 +43,30 @@ def test_equals_scikit_learn(pairs: list[tuple[tuple[str, ...], tuple[str, ...]]
         assert [score.support for score in found.classes] == support.tolist()
 
 
-def test_a_missing_prediction_counts_as_as_many_wrong_labels_as_there_are_right_ones() -> None:
-    truths = [("a",), ("a", "b"), ("a", "c"), (), ("d",)]
-    wrong = [("b",), ("c", "d"), ("b", "d"), ("a",), ("d",)]
+def test_a_missing_prediction_counts_as_the_labels_that_the_truth_has_not() -> None:
+    truths = [("a",), ("a", "b"), (), ("a", "b", "c", "d"), ("d",)]
+    wrong = [("b", "c", "d"), ("c", "d"), ("a", "b", "c", "d"), (), ("d",)]
     left_out = [None, None, None, None, ("d",)]
     assert evaluate(truths, left_out, LABELS).metrics == evaluate(truths, wrong, LABELS).metrics
 
 
 def test_a_missing_prediction_is_no_exact_match_where_no_label_is_right() -> None:
-    assert evaluate([(), ()], [None, ()], LABELS).metrics == {"exact_match": 0.5}
-    with_labels = evaluate([(), ("a",)], [None, ("a",)], LABELS).metrics
+    assert evaluate([(), ()], [None, ()], []).metrics == {"exact_match": 0.5}
+    with_labels = evaluate([(), ("a",)], [None, ("a",)], ["a"]).metrics
     assert with_labels == {"exact_match": 0.5, "macro_f1": pytest.approx(2 / 3), "micro_f1": pytest.approx(2 / 3)}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_leaving_items_out_never_raises_a_score_whichever_they_are(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n_items, n_labels = rng.integers(1, 6), rng.integers(1, 5)
+    sets = [tuple(compress(LABELS[:n_labels], row)) for row in rng.random((2 * n_items, n_labels)) < rng.random()]
+    truths, predictions = sets[:n_items], sets[n_items:]
+    whole = evaluate(truths, predictions, LABELS[:n_labels]).metrics
+    for kept in product([True, False], repeat=int(n_items)):
+        left = [prediction if stays else None for prediction, stays in zip(predictions, kept, strict=True)]
+        partial = evaluate(truths, left, LABELS[:n_labels]).metrics
+        assert all(partial[name] <= whole[name] + 1e-12 for name in whole), (truths, left)
 
 
 def test_sets_without_any_label_are_not_scored_and_say_so() -> None:

@@ -17,7 +17,9 @@ def evaluate(
     """Score numbers, all finite; mae and rmse are in the units of the answers.
 
     `ends` are the lowest and highest value of the scale, or of train's labels: a missing prediction counts as the one
-    farther from the truth. Without ends nothing can be scored as soon as one prediction is missing.
+    farther from the truth. No prediction counts as further off than that, else leaving out a prediction beyond the ends
+    would lower mae; so only rmse, r2 and mae are bounded, not the ranks. Without ends nothing is bounded, and nothing
+    can be scored as soon as one prediction is missing.
     """
     truth = np.asarray(truths, dtype=np.float64)
     missing = np.array([prediction is None for prediction in predictions])
@@ -29,6 +31,8 @@ def evaluate(
     predicted = np.where(missing, farther, np.array([p or 0.0 for p in predictions]))
 
     error = np.abs(truth - predicted)
+    if ends is not None:
+        error = np.minimum(error, np.abs(truth - farther))
     metrics = {"mae": float(error.mean()), "rmse": float(np.sqrt(np.mean(error**2)))}
     not_scored = {}
     if np.ptp(truth) == 0:

@@ -18,15 +18,15 @@ def evaluate(
 ) -> Evaluation:
     """Score sets of labels; macro F1 is averaged over the labels that some agreed set holds.
 
-    A missing prediction is wrong even where the agreed set is empty: it counts as a set of as many wrong labels as the
-    agreed set has right ones, at least one, taken from the most frequent labels. With one label an item that is what
-    a missing single choice costs: a miss and a false alarm.
+    A missing prediction counts as exactly the labels that the agreed set has not, among `options` and all that occurs:
+    each label's decision is then wrong, so leaving an item out raises no F1 as long as `options` holds every label that
+    could have been predicted.
     """
-    labels = in_order(options, [label for agreed in truths for label in agreed])
     support = Counter(label for agreed in truths for label in agreed)
-    by_frequency = sorted(labels, key=lambda label: -support[label])
+    labels = in_order(options, support)
+    every_label = {*options, *support, *(label for predicted in predictions for label in predicted or ())}
     counted = [
-        _wrong(set(agreed), by_frequency) if predicted is None else set(predicted)
+        every_label.difference(agreed) if predicted is None else set(predicted)
         for agreed, predicted in zip(truths, predictions, strict=True)
     ]
     hits: Counter[str] = Counter()
@@ -53,11 +53,6 @@ def evaluate(
         return Evaluation(metrics, not_scored, classes)
     metrics["micro_f1"] = micro_f1
     return Evaluation(metrics, not_scored, classes, resampling=_resampling(outcomes))
-
-
-def _wrong(agreed: set[str], by_frequency: Sequence[str]) -> set[str]:
-    others = [label for label in by_frequency if label not in agreed]
-    return set(others[: max(1, len(agreed))])
 
 
 def _resampling(outcomes: NDArray[np.int64]) -> Resampling:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Protocol
 
 from training_pipeline.bundle.reader import Bundle
@@ -34,7 +35,7 @@ def score_run(
     wanted = {row.instance_id for split in HELD_OUT for row in bundle.rows(split)}
     predicted = {p.instance_id: value_of(schema.kind, p.payload) for p in predictions if p.instance_id in wanted}
     return score(
-        schema,
+        _with_observed_labels(schema, bundle),
         {split: _held_out(schema, bundle, split, predicted) for split in HELD_OUT},
         keeps_best_epoch=keeps_best_epoch,
         seed=bundle.manifest.split_seed,
@@ -61,6 +62,14 @@ def _held_out(schema: Schema, bundle: Bundle, split: str, predicted: dict[str, V
         if row.group is not None:
             groups.append(row.group)
     return HeldOut(ids, truths, [predicted.get(item) for item in ids], groups or None)
+
+
+def _with_observed_labels(schema: Schema, bundle: Bundle) -> Schema:
+    """Return a schema of sets with every label that its training data holds: what a model could have predicted."""
+    if schema.kind is not Kind.MULTILABEL:
+        return schema
+    observed = bundle.manifest.labels[schema.name]
+    return replace(schema, options=tuple(dict.fromkeys((*schema.options, *observed))))
 
 
 def _train_range(schema: Schema, bundle: Bundle) -> tuple[float, float] | None:
