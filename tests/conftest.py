@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import dagster as dg
+from collections.abc import Iterator
+
 import pytest
 
 from tests.running import Ran, review_study, train
-from training_pipeline.instance import dagster_home
+from training_pipeline.instance import open_instance
 from training_pipeline.study.config import load_study
 
 
 @pytest.fixture(scope="session")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
     """A study of 120 reviews, 90 of them labelled, trained once with the real worker. Tests must not change it."""
     config = review_study(tmp_path_factory.mktemp("trained"))
-    home = dagster_home(load_study(config))
-    return train(config, instance=dg.DagsterInstance.from_config(str(home)))
+    with open_instance(load_study(config)) as instance:
+        yield train(config, instance=instance)
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ from tests.running import review_study
 from training_pipeline.assets.stage import AUTO, CHAIN, RUN_ID_TAG, TRIGGER_TAG
 from training_pipeline.coordinator import StudyQueue
 from training_pipeline.definitions import build_definitions
-from training_pipeline.instance import dagster_home
+from training_pipeline.instance import open_instance
 from training_pipeline.jobs.train import SCHEMA_TAG, STUDY_TAG
 from training_pipeline.ledger import runs
 from training_pipeline.ledger.database import Ledger
@@ -65,7 +65,7 @@ def at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Queue]:
     config = review_study(tmp_path, training={"queue_max": 1})
     monkeypatch.setenv("TRAINING_PIPELINE_CONFIG", str(config))
     study = load_study(config)
-    with dg.DagsterInstance.from_config(str(dagster_home(study))) as instance:
+    with open_instance(study) as instance:
         yield Queue(study, Ledger(study.database, study.name), instance)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import dagster as dg
 import pytest
 from dagster._core.workspace.context import WorkspaceProcessContext
 from dagster._core.workspace.load_target import EmptyWorkspaceTarget
@@ -13,13 +12,13 @@ from starlette.testclient import TestClient
 from tests.running import Ran
 from training_pipeline.api.app import create_app
 from training_pipeline.api.urls import picture_url
-from training_pipeline.instance import dagster_home
+from training_pipeline.instance import open_instance
 
 
 @pytest.fixture(scope="module")
 def client(trained: Ran) -> Iterator[TestClient]:
     with (
-        dg.DagsterInstance.from_config(str(dagster_home(trained.study))) as instance,
+        open_instance(trained.study) as instance,
         WorkspaceProcessContext(instance, EmptyWorkspaceTarget()) as workspace,
     ):
         yield TestClient(create_app(trained.study, workspace), base_url="http://127.0.0.1:8000")
@@ -50,6 +49,8 @@ def test_the_link_in_the_metadata_serves_the_picture(client: TestClient, trained
         "/pictures/{run}/confusion_val.SVG",
         "/pictures/20990101T000000-000000/confusion_val.svg",
         "/pictures/{run}/confusion_train.svg",
+        "/pictures/{run}/" + 300 * "a" + ".svg",
+        "/pictures/" + 300 * "2" + "/confusion_val.svg",
         "/pictures/{run}/",
     ],
 )

@@ -7,13 +7,12 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 
-import dagster as dg
 import pytest
 
 from tests.cli.running import SLOW, Going, call
 from tests.ledger.making import locked_by_another_process, wait_for
 from tests.running import SHOWN, review_study
-from training_pipeline.instance import dagster_home
+from training_pipeline.instance import open_instance
 from training_pipeline.ledger import predictions, runs
 from training_pipeline.ledger.records import Status
 
@@ -29,7 +28,7 @@ def config(tmp_path: Path) -> Path:
 
 
 def dagster_status(going: Going) -> str:
-    with dg.DagsterInstance.from_config(str(dagster_home(going.study))) as instance:
+    with open_instance(going.study) as instance:
         run = instance.get_run_by_id(going.run.dagster_run_id)
     assert run is not None
     return str(run.status.value)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.ledger.making import ask
 from tests.running import InstantBackend, review_study
-from training_pipeline.instance import dagster_home
+from training_pipeline.instance import open_instance
 from training_pipeline.jobs import execute
 from training_pipeline.ledger import runs
 from training_pipeline.ledger.database import Ledger
@@ -44,7 +44,7 @@ def test_the_run_that_was_asked_for_is_the_one_that_runs(tmp_path: Path) -> None
     config = review_study(tmp_path)
     status, run = executed(config)
     assert (status, run.status) == (0, Status.SUCCESS)
-    with dg.DagsterInstance.from_config(str(dagster_home(load_study(config)))) as instance:
+    with open_instance(load_study(config)) as instance:
         (dagster_run,) = instance.get_runs()
     assert dagster_run.run_id == run.dagster_run_id
     assert dagster_run.tags["training/run_id"] == run.run_id

@@ -68,10 +68,11 @@ def test_every_fact_comes_back_as_it_was_written(tmp_path: Path) -> None:
         metrics={"val_macro_f1": 0.71},
         headline=headline,
         comparable=False,
-        warnings=("one", "two"),
         cost=Cost(wall_seconds=1.5, peak_rss_mb=200),
         n_unlabeled=7,
     )
+    runs.warn(ledger, run_id, ["one"])
+    runs.warn(ledger, run_id, ["two", "one"])
     runs.report_progress(ledger, run_id, Progress("fit", 3, 10, "epoch 3"))
     run = runs.get(ledger, run_id)
     assert run.requested_params == {"C": 10}

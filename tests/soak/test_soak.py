@@ -25,7 +25,7 @@ from tests.processes import processes_naming
 from tests.running import SHOWN, review_study, reviews, sentiment_of
 from tests.studies import write_answers
 from tests.supervisor.up import Up, descendants, wait_until
-from training_pipeline.instance import dagster_home
+from training_pipeline.instance import dagster_home, open_instance
 from training_pipeline.ledger import runs, stops
 from training_pipeline.ledger.records import Status
 
@@ -190,7 +190,7 @@ def _assert_agreed(up: Up) -> None:
         Status.CANCELLED: lambda status: status in (dg.DagsterRunStatus.CANCELED, dg.DagsterRunStatus.FAILURE),
     }
     of_ledger = {run.dagster_run_id: run.status for run in runs.list_runs(up.ledger)}
-    with dg.DagsterInstance.from_config(str(dagster_home(up.study))) as instance:
+    with open_instance(up.study) as instance:
         for run in instance.get_runs():
             assert run.is_finished, run
             status = of_ledger.get(run.run_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -119,6 +119,14 @@ def stage(context: Context, study: Study, ledger: Ledger, schema: Schema, asset:
                 f"Materialize the whole chain first: job train_{slug(schema.name)}.",
             )
         yield Stage(latest, is_again=True)
+
+
+def warn(context: Context, ledger: Ledger, run: RunRecord | None, warnings: Sequence[str]) -> None:
+    """Tell warnings where people look: in Dagster's log and, of a run, in its record."""
+    for warning in warnings:
+        context.log.warning(warning)
+    if run is not None and warnings:
+        runs.warn(ledger, run.run_id, warnings)
 
 
 def refuse_alone(stage: Stage, schema: Schema, asset: str) -> None:

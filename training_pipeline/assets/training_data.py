@@ -7,7 +7,7 @@ import dagster as dg
 
 from training_pipeline.assets import agreed_labels, stable_splits
 from training_pipeline.assets.agreed_labels import MOST_LABELS
-from training_pipeline.assets.stage import chain_key, refuse_alone, stage
+from training_pipeline.assets.stage import chain_key, refuse_alone, stage, warn
 from training_pipeline.assets.tables import Cell, table
 from training_pipeline.bundle.manifest import LABELLED_SPLITS
 from training_pipeline.bundle.reader import Bundle
@@ -60,10 +60,8 @@ def training_data_asset(study: Study, schema: Schema) -> dg.AssetsDefinition:
                 split_seed=manifest.split_seed,
                 n_unlabeled=bundle.n("unlabeled"),
                 comparable=not manifest.stats.n_moved,
-                warnings=manifest.stats.warnings,
             )
-        for warning in manifest.stats.warnings:
-            context.log.warning(warning)
+            warn(context, ledger, at.run, manifest.stats.warnings)
         return dg.MaterializeResult(
             data_version=dg.DataVersion(manifest.digest),
             metadata={

@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from training_pipeline.assets.stage import chain_key, stage
+from training_pipeline.assets.stage import chain_key, stage, warn
 from training_pipeline.assets.tables import Cell, table
 from training_pipeline.bundle.reader import Bundle
 from training_pipeline.leakage import BundleLeakage, examine
@@ -32,6 +32,7 @@ def training_data_check(study: Study, schema: Schema) -> dg.AssetChecksDefinitio
             found = examine(ledger, at.run.run_id, bundle)
             if found.is_broken and not at.is_again:
                 runs.finish(ledger, at.run.run_id, Status.ERROR, error=_sentence(found), error_code="leakage")
+            warn(context, ledger, at.run, [_sentence(found)] if found.twins and not found.is_broken else [])
         return dg.AssetCheckResult(
             passed=not (found.is_broken or found.twins),
             severity=dg.AssetCheckSeverity.ERROR if found.is_broken else dg.AssetCheckSeverity.WARN,

@@ -2,7 +2,8 @@
 
 import dagster as dg
 
-from training_pipeline.assets.stage import chain_key, stage
+from training_pipeline.assets.stage import chain_key, stage, warn
+from training_pipeline.ledger import runs
 from training_pipeline.ledger.database import Ledger
 from training_pipeline.study.config import Study
 from training_pipeline.study.schemas import Schema
@@ -21,12 +22,16 @@ def support_check(study: Study, schema: Schema) -> dg.AssetChecksDefinition:
     )
     def support(context: dg.AssetCheckExecutionContext, ledger: dg.ResourceParam[Ledger]) -> dg.AssetCheckResult:
         with stage(context, study, ledger, schema, "held_out_scores") as at:
-            headline = at.run.headline
-        n = headline.n if headline else 0
+            headline = runs.get(ledger, at.run.run_id).headline
+            n = headline.n if headline else 0
+            advice = (
+                "" if n >= ENOUGH else f"The score rests on {n} held-out items. Annotate more before you believe it."
+            )
+            warn(context, ledger, at.run, [advice] if advice else [])
         return dg.AssetCheckResult(
             passed=n >= ENOUGH,
             severity=dg.AssetCheckSeverity.WARN,
-            description=f"{n} held-out items. {'' if n >= ENOUGH else 'Annotate more before you believe the score.'}",
+            description=advice or f"{n} held-out items.",
             metadata={"items": n, "run": at.note},
         )
 

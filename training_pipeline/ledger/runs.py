@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import sqlite3
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypedDict, Unpack
@@ -37,7 +37,6 @@ class Facts(TypedDict, total=False):
     headline: Headline | None
     not_scored_because: str | None
     comparable: bool
-    warnings: tuple[str, ...]
     bundle_digest: str
     artifact_dir: str
     model_version: str
@@ -137,6 +136,14 @@ def record(ledger: Ledger, run_id: str, **facts: Unpack[Facts]) -> None:
         run_rows.update(connection, ledger.project, run_id, facts)
         if run.status.has_ended:
             run_rows.mirror(connection, ledger.project, run)
+
+
+def warn(ledger: Ledger, run_id: str, warnings: Iterable[str]) -> None:
+    """Add what a person should know of a run to its record, each sentence once."""
+    with ledger.transaction() as connection:
+        run = require(connection, ledger.project, run_id)
+        told = tuple(dict.fromkeys((*run.warnings, *warnings)))
+        run_rows.update(connection, ledger.project, run_id, {"warnings": told})
 
 
 def report_progress(ledger: Ledger, run_id: str, progress: Progress) -> None:
