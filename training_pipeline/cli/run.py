@@ -68,6 +68,7 @@ def run(
     ledger = ledger_of(study)
     retention.reconcile(ledger)
     tell_warnings(study)
+    _let_every_stop_be_a_ctrl_c()
     asked = _ask_for(study, ledger, request, may_wait=not no_queue)
     ended = _carry_out(study, ledger, asked)
     if as_json:
@@ -77,6 +78,13 @@ def run(
     if ended.status is not Status.SUCCESS:
         click.echo(f"Error: {ended.error}", err=True)
         sys.exit(INTERRUPTED if ended.status is Status.CANCELLED else REFUSED)
+
+
+def _let_every_stop_be_a_ctrl_c() -> None:
+    """Cancel the run when this process is told to end or its terminal goes; under nohup the latter means nothing."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
 
 
 def _params(given: tuple[str, ...], file: str | None) -> dict[str, Any]:
