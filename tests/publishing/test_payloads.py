@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from training_pipeline.errors import PipelineError
-from training_pipeline.publishing.payloads import checked, is_empty, not_showable_because
+from training_pipeline.publishing.payloads import checked, is_empty, not_showable_because, strange_labels
 from training_pipeline.study.kinds import Kind
 from training_pipeline.study.schemas import Schema
 
@@ -85,3 +85,23 @@ def test_a_shape_that_would_spoil_an_answer_is_refused(annotation_type: str, kin
 )
 def test_nothing_found_is_empty_and_zero_is_not(payload: str, empty: bool) -> None:
     assert is_empty(payload) is empty
+
+
+@pytest.mark.parametrize(
+    ("annotation_type", "kind", "options", "payload", "strange"),
+    [
+        ("radio", Kind.NOMINAL, ("a", "b"), {"label": "a", "confidence": 0.5}, ()),
+        ("radio", Kind.NOMINAL, ("a", "b"), {"label": "A", "confidence": 0.5}, ("A",)),
+        ("select", Kind.NOMINAL, ("a",), {"label": "old", "confidence": None}, ("old",)),
+        ("likert", Kind.ORDINAL, ("low", "high"), {"label": "2", "confidence": 0.5}, ("2",)),
+        ("multiselect", Kind.MULTILABEL, ("a",), [{"label": "a"}, {"label": "b"}, {"label": "c"}], ("b", "c")),
+        ("multiselect", Kind.MULTILABEL, ("a",), [], ()),
+        ("radio", Kind.NOMINAL, (), {"label": "anything", "confidence": 0.5}, ()),
+        ("slider", Kind.CONTINUOUS, (), 1.5, ()),
+        ("radio", Kind.NOMINAL, ("a",), "not the shape that we write", ()),
+    ],
+)
+def test_labels_that_are_no_option(
+    annotation_type: str, kind: Kind, options: tuple[str, ...], payload: Any, strange: tuple[str, ...]
+) -> None:
+    assert strange_labels(schema(annotation_type, kind, options), payload) == strange

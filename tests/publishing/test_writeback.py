@@ -121,6 +121,25 @@ def test_a_slider_is_stored_and_the_report_says_why_it_is_not_shown(ledger: Ledg
     assert "allow_slider: true" in report.warnings[0]
 
 
+def test_labels_that_the_schema_has_not_are_stored_and_named(ledger: Ledger) -> None:
+    run_id = next_run(ledger, val="abcd")
+    given = [
+        says("a"),
+        says("b", label="pos"),
+        says("c", label="pos"),
+        Prediction("d", "topics", [{"label": "price", "confidence": 0.9}, {"label": "cost", "confidence": 0.9}], 0.9),
+    ]
+    report = write_back(ledger, schemas=("sentiment", "topics")).publish(run_id, given)
+    assert shown(ledger) == {"a": run_id}
+    assert excluded(ledger, "b") is excluded(ledger, "d") is Exclusion.NOT_SHOWABLE
+    assert (report.n_written, report.n_skipped_not_showable) == (1, 3)
+    assert [warning.partition(" name.")[0] for warning in report.warnings] == [
+        "The schema 'sentiment' has no option 'pos' (2), which predictions",
+        "The schema 'topics' has no option 'cost' (1), which predictions",
+    ]
+    assert write_back(ledger, schemas=("sentiment", "topics")).republish().warnings == report.warnings
+
+
 @pytest.mark.parametrize("label", ["None", "1", "a|b", "a, b", "😀"])
 def test_labels_of_any_shape_come_back(ledger: Ledger, label: str) -> None:
     run_id = next_run(ledger, val="a")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from training_pipeline.study.problems import Findings
-from training_pipeline.study.schemas import Schema, read_schemas
+from training_pipeline.study.schemas import Schema, no_such_options, read_schemas
 
 
 def schema_of(annotation_type: str, **keys: Any) -> Schema:
@@ -124,3 +124,10 @@ def test_a_study_without_schemas_is_refused(config: dict[str, Any]) -> None:
     findings = Findings()
     assert read_schemas(config, findings) == ()
     assert [problem.message for problem in findings.problems] == ["Is missing or empty."]
+
+
+def test_labels_that_are_no_option_are_listed_by_how_often_they_are_named() -> None:
+    counts = {f"old{k}": k for k in range(1, 13)}
+    said = no_such_options("tone", counts, "answers")
+    assert said.startswith("The schema 'tone' has no option 'old12' (12), 'old11' (11), ")
+    assert "'old3' (3) and 2 more, which answers name. Give the option its old name again" in said

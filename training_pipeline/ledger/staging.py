@@ -57,6 +57,10 @@ _SHOWN_BY_THE_SERVER = (
     f" AND known.run_id = old.run_id){_NO_NEWER_IN_NEW} AND {_AFTER}"
 )
 _STAGED = f"SELECT {_FIELDS} FROM pipeline_predictions WHERE project = :project AND generation = :new AND {_AFTER}"  # noqa: S608
+_LEFT_OUT = (
+    f"SELECT {_FIELDS} FROM pipeline_predictions WHERE project = :project AND generation = :new"  # noqa: S608
+    f" AND exclusion = :exclusion AND (:run IS NULL OR run_id = :run) AND {_AFTER}"
+)
 _COMES_DOWN = (
     "SELECT count(*) FROM training_predictions AS old WHERE project = :project AND NOT EXISTS ("
     "SELECT 1 FROM pipeline_predictions AS new WHERE new.project = old.project AND new.generation = :new"
@@ -116,6 +120,10 @@ class Generation:
     def rows(self) -> Iterator[StagedRow]:
         """Yield all that the generation holds, by item and schema."""
         return self._pages(_STAGED, {})
+
+    def rows_of(self, run_id: str | None, *, exclusion: str) -> Iterator[StagedRow]:
+        """Yield what the generation leaves out for `exclusion`, of one run or (None) of all, by item and schema."""
+        return self._pages(_LEFT_OUT, {"run": run_id, "exclusion": exclusion})
 
     def count(self, run_id: str | None, *, enabled: tuple[str, ...]) -> dict[str, int]:
         """Return {exclusion: how many} of one run's predictions, or (None) of all.

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Container, Mapping, Set
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Set
 from dataclasses import dataclass
+
+import orjson
 
 from training_pipeline.errors import PipelineError
 from training_pipeline.ledger import runs, splits, verdicts
@@ -12,7 +15,7 @@ from training_pipeline.ledger.fingerprint import Fingerprint, take
 from training_pipeline.ledger.predictions import Exclusion
 from training_pipeline.ledger.staging import StagedRow
 from training_pipeline.publishing import payloads
-from training_pipeline.study.schemas import Schema
+from training_pipeline.study.schemas import Schema, no_such_options
 
 
 @dataclass(frozen=True)
@@ -54,9 +57,12 @@ def read_guard(connection: sqlite3.Connection, project: str) -> Guard:
 
 @dataclass(frozen=True)
 class Checks:
-    """The checks of one publication. `hidden` holds the schemas that the server cannot show, with the reason."""
+    """The checks of one publication: `schemas` are those of the study by name, `hidden` says why the server cannot show
+    some of them at all.
+    """
 
     settings: WritebackSettings
+    schemas: Mapping[str, Schema]
     hidden: Mapping[str, str]
     items: KnownItems
     guard: Guard
@@ -84,9 +90,24 @@ class Checks:
             return Exclusion.MISSING_ITEM
         if pair in self.items.supplied:
             return Exclusion.SUPPLIED
-        if row.schema_name in self.hidden:
+        if row.schema_name in self.hidden or self._strange_labels(row):
             return Exclusion.NOT_SHOWABLE
         return Exclusion.EMPTY if payloads.is_empty(row.payload) else None
+
+    def warnings(self, rows: Iterable[StagedRow]) -> list[str]:
+        """Return why predictions cannot be shown: schemas as a whole, and those of `rows` for their labels."""
+        counts: dict[str, Counter[str]] = {}
+        for row in rows:
+            if row.exclusion == Exclusion.NOT_SHOWABLE and row.schema_name not in self.hidden:
+                counts.setdefault(row.schema_name, Counter()).update(self._strange_labels(row))
+        strange = (
+            f"{no_such_options(name, counts[name], 'predictions')} They are stored and not shown."
+            for name in sorted(counts)
+        )
+        return [*self.hidden.values(), *strange]
+
+    def _strange_labels(self, row: StagedRow) -> tuple[str, ...]:
+        return payloads.strange_labels(self.schemas[row.schema_name], orjson.loads(row.payload))
 
 
 def hidden_schemas(schemas: Mapping[str, Schema], settings: WritebackSettings) -> dict[str, str]:

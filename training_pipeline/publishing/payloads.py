@@ -8,7 +8,7 @@ from typing import Any
 
 from training_pipeline.errors import PipelineError
 from training_pipeline.study.kinds import Kind
-from training_pipeline.study.schemas import Schema
+from training_pipeline.study.schemas import CHOICES, Schema
 
 _SHOWABLE = frozenset({"radio", "multiselect", "likert", "slider", "text", "span", "image_annotation"})
 _SHAPES: Mapping[Kind, str] = {
@@ -56,6 +56,17 @@ def checked(schema: Schema, payload: Any) -> Any:
             " belongs, so nothing of the run was published. This is a defect of its trainer.",
         )
     return payload
+
+
+def strange_labels(schema: Schema, payload: Any) -> tuple[str, ...]:
+    """Return the labels that a payload names and the schema does not offer, so that the server shows nothing for them.
+
+    There are none where the schema offers no labels to choose from.
+    """
+    if not schema.options or schema.kind not in CHOICES or not _has_shape(schema.kind, payload):
+        return ()
+    chosen = payload if schema.kind is Kind.MULTILABEL else [payload]
+    return tuple(choice["label"] for choice in chosen if choice["label"] not in schema.options)
 
 
 def is_empty(payload_json: str) -> bool:

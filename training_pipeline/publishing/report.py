@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from training_pipeline.ledger.predictions import Exclusion
 from training_pipeline.ledger.records import WritebackReport
@@ -27,12 +27,12 @@ def write_report(
     n_read: int,
     n_of_exclusion: Mapping[str, int],
     n_cleared: int,
-    hidden: Mapping[str, str],
+    warnings: Sequence[str],
 ) -> WritebackReport:
     """Return the report of a publication that read `n_read` predictions.
 
     `n_of_exclusion` counts those stored by their exclusion ("" for those shown), `n_cleared` the pre-labels that came
-    down, `hidden` tells of the schemas that the server cannot show.
+    down, `warnings` say what the server cannot show.
     """
     counts = {exclusion: n_of_exclusion.get(exclusion, 0) for exclusion in Exclusion}
     n_written = n_of_exclusion.get("", 0)
@@ -49,7 +49,7 @@ def write_report(
         n_skipped_not_showable=counts[Exclusion.NOT_SHOWABLE] + counts[Exclusion.EMPTY],
         n_superseded_cleared=n_cleared,
         schemas_enabled=settings.schemas,
-        warnings=(*hidden.values(), *_older_than_stored(n_read - sum(n_of_exclusion.values()))),
+        warnings=(*warnings, *_older_than_stored(n_read - sum(n_of_exclusion.values()))),
         summary=". ".join([_outcome(run_id, settings, n_read, n_written, counts), *_came_down(n_cleared)]),
     )
 

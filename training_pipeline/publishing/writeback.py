@@ -13,6 +13,7 @@ from training_pipeline.errors import PipelineError
 from training_pipeline.ledger import runs
 from training_pipeline.ledger.database import Ledger
 from training_pipeline.ledger.fingerprint import take
+from training_pipeline.ledger.predictions import Exclusion
 from training_pipeline.ledger.records import WritebackReport
 from training_pipeline.ledger.staging import Generation, StagedRow, new_generation, save_report
 from training_pipeline.publishing import payloads
@@ -60,7 +61,7 @@ class WriteBack:
         live = Generation(self.ledger, checks.guard.fingerprint.live_generation)
         if not live.is_what_is_shown() or any(checks.decided(row) != row for row in live.rows()):
             return self._rebuild(None, ())
-        report = self._report(live, None, n_read=None, hidden=checks.hidden)
+        report = self._report(live, None, n_read=None, checks=checks)
         with self.ledger.transaction() as connection:
             save_report(connection, self.ledger.project, report, None)
         return report
@@ -75,7 +76,7 @@ class WriteBack:
             n_read = n_added if n_read is None else n_read
             older = _older(generation, live=expected.live_generation, without_run=run_id)
             generation.add_older(checks.decided(row) for row in older)
-            report = self._report(generation, run_id, n_read=n_read if run_id else None, hidden=checks.hidden)
+            report = self._report(generation, run_id, n_read=n_read if run_id else None, checks=checks)
             if generation.go_live(expected, report, run_id):
                 return report
             if attempt == _ATTEMPTS:
@@ -84,13 +85,14 @@ class WriteBack:
             return self._rebuild(run_id, own, n_read=n_read, attempt=attempt + 1)
 
     def _checks(self) -> Checks:
-        hidden = hidden_schemas({schema.name: schema for schema in self.schemas}, self.settings)
+        by_name = {schema.name: schema for schema in self.schemas}
+        hidden = hidden_schemas(by_name, self.settings)
         with self.ledger.read() as connection:
             guard = read_guard(connection, self.ledger.project)
-        return Checks(settings=self.settings, hidden=hidden, items=self.items, guard=guard)
+        return Checks(settings=self.settings, schemas=by_name, hidden=hidden, items=self.items, guard=guard)
 
     def _report(
-        self, generation: Generation, run_id: str | None, *, n_read: int | None, hidden: Mapping[str, str]
+        self, generation: Generation, run_id: str | None, *, n_read: int | None, checks: Checks
     ) -> WritebackReport:
         counts = generation.count(run_id, enabled=self.settings.schemas)
         return write_report(
@@ -99,7 +101,7 @@ class WriteBack:
             n_read=sum(counts.values()) if n_read is None else n_read,
             n_of_exclusion=counts,
             n_cleared=generation.count_coming_down(),
-            hidden=hidden,
+            warnings=checks.warnings(generation.rows_of(run_id, exclusion=Exclusion.NOT_SHOWABLE)),
         )
 
 

@@ -21,6 +21,12 @@ TRIAGE_OPTIONS = ("accept", "reject", "skip")
 MOST_POINTS = 1_000
 """The most points of a scale that somebody could choose among."""
 
+CHOICES = frozenset({Kind.NOMINAL, Kind.ORDINAL, Kind.MULTILABEL})
+"""Kinds whose answers name options."""
+
+_FEW = 10
+"""Labels that a sentence lists."""
+
 _LABELLED = frozenset({Kind.NOMINAL, Kind.ORDINAL, Kind.MULTILABEL, Kind.SPAN, Kind.GEOMETRY})
 """Kinds that choose among `labels`. Elsewhere the key may mean anything and is left alone."""
 
@@ -41,6 +47,17 @@ class Schema:
     options: tuple[str, ...] = ()
     scale: tuple[float, float] | None = None
     source_field: str | None = None
+
+
+def no_such_options(schema: str, counts: Mapping[str, int], named_by: str) -> str:
+    """Return the sentence about labels that are no option of a schema; `counts` says how often each is named."""
+    most = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
+    listed = ", ".join(f"{label!r:.80} ({n:,})" for label, n in most[:_FEW])
+    more = f" and {len(most) - _FEW:,} more" if len(most) > _FEW else ""
+    return (
+        f"The schema {schema!r} has no option {listed}{more}, which {named_by} name. Give the option its old name"
+        " again, or have its items annotated again under the new one."
+    )
 
 
 def read_schemas(config: Mapping[str, Any], findings: Findings) -> tuple[Schema, ...]:
