@@ -68,8 +68,7 @@ def _with_observed_labels(schema: Schema, bundle: Bundle) -> Schema:
     """Return a schema of sets with every label that its training data holds: what a model could have predicted."""
     if schema.kind is not Kind.MULTILABEL:
         return schema
-    observed = bundle.manifest.labels[schema.name]
-    return replace(schema, options=tuple(dict.fromkeys((*schema.options, *observed))))
+    return replace(schema, options=bundle.manifest.schema(schema.name).labels)
 
 
 def _train_range(schema: Schema, bundle: Bundle) -> tuple[float, float] | None:
