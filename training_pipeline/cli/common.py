@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
@@ -29,6 +30,8 @@ R = TypeVar("R")
 
 REFUSED, USAGE, INTERRUPTED = 1, 2, 130
 
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
 out = Console()
 err = Console(stderr=True, highlight=False)
 
@@ -52,7 +55,7 @@ def explained(command: Callable[P, R]) -> Callable[P, R]:
                 raise
             if kwargs.get("as_json"):
                 print_json({"error": str(explained), "code": explained.code})
-            click.echo(f"Error: {explained}", err=True)
+            click.echo(f"Error: {visible(str(explained))}", err=True)
             sys.exit(_exit_status(explained))
 
     return wrapped
@@ -77,7 +80,7 @@ def study_of(config: str | None) -> Study:
 def tell_warnings(study: Study) -> None:
     """Say on stderr what the study's config probably does not mean."""
     for warning in study.warnings:
-        click.echo(f"Warning: {warning.in_one_line()}", err=True)
+        click.echo(f"Warning: {visible(warning.in_one_line())}", err=True)
 
 
 def ledger_of(study: Study) -> Ledger:
@@ -95,24 +98,29 @@ def print_json(document: Any) -> None:
 
 
 def print_table(title: str, rows: Sequence[Mapping[str, object]], unbroken: Collection[str] = ()) -> None:
-    """Print rows of like keys as a table, every cell as it is: nothing in it is markup.
+    """Print rows of like keys as a table, title, names and cells as they are: nothing in them is markup.
 
     Where the terminal is narrow, cells are broken into lines, but for those of the columns in `unbroken`.
     """
     if not rows:
         return
-    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=SIMPLE_HEAD)
+    table = Table(title=_plain(title, "bold"), title_justify="left", header_style="bold", box=SIMPLE_HEAD)
     table.show_header = any(key.strip() for key in rows[0])
     for key in rows[0]:
-        table.add_column(key, overflow="fold", no_wrap=key in unbroken)
+        table.add_column(_plain(key), overflow="fold", no_wrap=key in unbroken)
     for row in rows:
         table.add_row(*(_plain(cell) for cell in row.values()))
     out.print(table, markup=False)
 
 
-def _plain(cell: object) -> Any:
+def visible(text: str) -> str:
+    """Return a text whose control characters, which could steer the terminal, are shown as escapes."""
+    return _UNPRINTABLE.sub(lambda found: ascii(found.group())[1:-1], text)
+
+
+def _plain(cell: object, style: str = "") -> Any:
     from rich.text import Text  # noqa: PLC0415 - only tables need it
 
     if cell is None:
         return Text("")
-    return Text(f"{cell:.3f}" if isinstance(cell, float) else str(cell))
+    return Text(f"{cell:.3f}" if isinstance(cell, float) else visible(str(cell)), style)

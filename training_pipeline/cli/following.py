@@ -8,7 +8,7 @@ from collections.abc import Callable
 from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn
 from rich.progress import Progress as Bars
 
-from training_pipeline.cli.common import err
+from training_pipeline.cli.common import err, visible
 from training_pipeline.errors import PipelineError
 from training_pipeline.ledger import runs
 from training_pipeline.ledger.database import Ledger
@@ -58,9 +58,11 @@ def _look(ledger: Ledger, run_id: str) -> tuple[str, Progress | None]:
         if run.status is Status.QUEUED:
             return _waiting(ledger, run_id), None
     except PipelineError as error:
-        return str(error), None  # a ledger that cannot be read now does not end the run, nor the waiting for it
+        return visible(
+            str(error)
+        ), None  # a ledger that cannot be read now does not end the run, nor the waiting for it
     progress = None if run.status.has_ended else run.progress
-    return f"{run.status}: {progress.step}" if progress and progress.step else str(run.status), progress
+    return f"{run.status}: {visible(progress.step)}" if progress and progress.step else str(run.status), progress
 
 
 def _waiting(ledger: Ledger, run_id: str) -> str:
