@@ -63,6 +63,13 @@ def test_a_torn_row_is_named_by_file_and_line(bundle: Path) -> None:
         list(Bundle.open(bundle).rows("train"))
 
 
+@pytest.mark.parametrize("line", [b"[" * 3000, b'{"instance_id": "\xff"}', b"1" * 5000], ids=["deep", "bytes", "long"])
+def test_a_row_that_cannot_be_read_is_named_by_file_and_line(bundle: Path, line: bytes) -> None:
+    (bundle / "train.jsonl").write_bytes(line)
+    with pytest.raises(BundleError, match=r"train\.jsonl, line 1, is no row"):
+        list(Bundle.open(bundle).rows("train"))
+
+
 def test_a_folder_without_training_data_is_named(tmp_path: Path) -> None:
     with pytest.raises(BundleError, match=r"There is no training data in .*manifest\.json is missing"):
         Bundle.open(tmp_path)
@@ -74,7 +81,7 @@ def test_a_newer_format_is_refused(bundle: Path) -> None:
         Bundle.open(bundle)
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"v": 1}', '{"v": 1, "stats": 3}'])
+@pytest.mark.parametrize("content", ["{", "[" * 3000, "1" * 5000, "[]", '{"v": 1}', '{"v": 1, "stats": 3}'])
 def test_a_broken_manifest_is_named(bundle: Path, content: str) -> None:
     (bundle / "manifest.json").write_text(content)
     with pytest.raises(BundleError, match=r"manifest\.json"):

@@ -23,6 +23,8 @@ def test_lines_come_back_in_order(tmp_path: Path) -> None:
     "bad",
     [
         GOOD[:40] + "\n",
+        GOOD.replace('"confidence": 0.5}\n', f'"confidence": {"[" * 1000}{"]" * 1000}}}\n'),
+        GOOD.replace('"confidence": 0.5}\n', f'"confidence": {"1" * 5000}}}\n'),
         "{}\n",
         "[]\n",
         "\n",

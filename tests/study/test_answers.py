@@ -108,6 +108,28 @@ def test_labels_that_mean_nothing_are_counted(tmp_path: Path, labels: Any) -> No
     assert read(study) == ({}, LeftOut(n_undecodable=1))
 
 
+@pytest.mark.parametrize("odd", ["[" * 3000 + "]" * 3000, "1" * 5000], ids=["deep", "long"])
+def test_a_file_that_python_cannot_hold_is_left_out_and_named(tmp_path: Path, odd: str) -> None:
+    study = study_of(tmp_path, {"al": {"a": POSITIVE}, "bo": {"b": POSITIVE}})
+    path = study.output_dir / "bo" / "user_state.json"
+    path.write_text(f'{{"odd": {odd}, {path.read_text()[1:]}')
+    found, left_out = read(study)
+    assert found == {("al", "a"): "positive"}
+    assert [name for name, _ in left_out.unreadable_files] == [path]
+
+
+def test_an_answer_nested_deeper_than_python_follows_is_counted(tmp_path: Path) -> None:
+    scheme = {"annotation_type": "image_annotation", "name": "boxes", "description": "d", "labels": ["x"]}
+    study = study_of(tmp_path, {"al": {"a": {"boxes": []}, "b": {"boxes": []}}}, schemes=[scheme])
+    path = study.output_dir / "al" / "user_state.json"
+    deep = "[" * 990 + "]" * 990
+    path.write_text(path.read_text().replace('"[]"', deep, 1))
+    assert deep in path.read_text()
+    found, left_out = read(study, "boxes")
+    assert list(found) == [("al", "b")]
+    assert left_out.n_undecodable == 1
+
+
 def test_a_torn_file_is_left_out_and_named(tmp_path: Path) -> None:
     study = study_of(tmp_path, {"al": {"a": POSITIVE}, "bo": {"a": NEGATIVE}})
     torn = study.output_dir / "bo" / "user_state.json"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -234,10 +235,63 @@ def test_a_predictions_file_that_cannot_be_used_is_named(tmp_path: Path) -> None
     study = load_study(make_study(tmp_path, pre_annotation=keys))
     with pytest.raises(ConfigError, match=r"pre_annotation\.predictions_file: .*guesses\.json cannot be read"):
         read_index(study)
-    for content in ("{", "[1]", "3"):
+    for content in ("{", "[1]", "3", DEEP, "1" * 5000):
         (tmp_path / "data" / "guesses.json").write_text(content)
         with pytest.raises(ConfigError, match=r"pre_annotation\.predictions_file: .*guesses\.json (is not|must hold)"):
             read_index(study)
+
+
+def lines_of(record: str) -> bytes:
+    return ('{"id": "a", "text": "t"}\n' + record + "\n").encode()
+
+
+DEEP = "[" * 3000 + "]" * 3000
+DEEP_AS_IT_CAN_BE_READ = "[" * 1000 + "]" * 1000
+
+
+@pytest.mark.parametrize(
+    ("record", "where"),
+    [
+        ('{"id": "b", "text": "t", "n": ' + "1" * 5000 + "}", r"items\.jsonl, line 2: .*4,300 digits, column 31"),
+        ('{"id": "b", "text": "t", "n": ' + DEEP + "}", r"items\.jsonl, line 2: .*nested too deep"),
+        ('{"id": "b", "text": ' + DEEP_AS_IT_CAN_BE_READ + "}", "item 'b': 'text' is nested too deep"),
+        ('{"id": ' + DEEP_AS_IT_CAN_BE_READ + ', "text": "t"}', r"items\.jsonl, line 2: 'id' is nested too deep"),
+        ('{"id": "b", "text": "t", "g": ' + DEEP_AS_IT_CAN_BE_READ + "}", "item 'b': 'g' is nested too deep"),
+        (DEEP_AS_IT_CAN_BE_READ, r"items\.jsonl, line 2: an item must be an object"),
+    ],
+)
+def test_a_record_that_python_cannot_hold_is_named(tmp_path: Path, record: str, where: str) -> None:
+    lines = lines_of(record).replace(b'"text": "t"}', b'"text": "t", "g": "x"}', 1)
+    study = study_of(tmp_path, {"items.jsonl": lines}, training={"splits_by": "g"})
+    with pytest.raises(PipelineError, match=where) as refused:
+        read_index(study)
+    assert refused.value.code == "bad_items"
+
+
+def test_an_array_that_python_cannot_hold_is_named(tmp_path: Path) -> None:
+    study = study_of(tmp_path, {"items.json": f'[{{"id": "a"}},\n{{"id": "b", "n": {"1" * 5000}}}]'.encode()})
+    with pytest.raises(PipelineError, match=r"items\.json, line 2: .*4,300 digits"):
+        read_index(study)
+
+
+def test_a_structure_with_no_number_in_a_number_is_a_text(tmp_path: Path) -> None:
+    study = study_of(tmp_path, {"items.jsonl": lines_of('{"id": "b", "text": {"turn": "good", "score": NaN}}')})
+    assert pairs(study) == [("a", "t"), ("b", '{"score":NaN,"turn":"good"}')]
+
+
+def test_a_structure_with_a_date_in_parquet_is_a_text(tmp_path: Path) -> None:
+    study = study_of(tmp_path, {"items.parquet": b""})
+    pq.write_table(pa.table({"id": ["a"], "text": [{"day": date(2026, 1, 2)}]}), tmp_path / "data" / "items.parquet")
+    assert pairs(study) == [("a", '{"day":"2026-01-02"}')]
+
+
+def test_a_value_in_parquet_that_python_has_no_room_for_is_named(tmp_path: Path) -> None:
+    study = study_of(tmp_path, {"items.parquet": b""})
+    table = pa.table({"id": ["a"], "text": ["t"], "at": pa.array([2**62], pa.timestamp("us"))})
+    pq.write_table(table, tmp_path / "data" / "items.parquet")
+    with pytest.raises(PipelineError, match=r"items\.parquet: ") as refused:
+        read_index(study)
+    assert refused.value.code == "bad_items"
 
 
 def test_the_recorded_studies() -> None:

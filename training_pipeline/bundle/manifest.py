@@ -105,7 +105,7 @@ def read_manifest(directory: Path) -> Manifest:
         record = json.loads(path.read_bytes())
     except FileNotFoundError:
         raise BundleError(f"There is no training data in {directory}: {MANIFEST_FILE} is missing.") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BundleError(f"{path} is not JSON ({error}). Build the training data again.") from error
     version = record.get("v") if isinstance(record, dict) else None
     if isinstance(version, int) and version > FORMAT_VERSION:
@@ -115,7 +115,7 @@ def read_manifest(directory: Path) -> Manifest:
         )
     try:
         return _manifest_from(record)
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
         raise BundleError(f"{path} lacks something or holds it in another form: {error}.") from error
 
 

@@ -38,7 +38,7 @@ class Bundle:
             return
         path = self.directory / entry.path
         try:
-            with path.open(encoding="utf-8") as file:
+            with path.open("rb") as file:
                 for number, line in enumerate(file, start=1):
                     yield _row(line, path, number)
         except FileNotFoundError:
@@ -59,8 +59,8 @@ class Bundle:
             )
 
 
-def _row(line: str, path: Path, number: int) -> Row:
+def _row(line: bytes, path: Path, number: int) -> Row:
     try:
         return row_from_record(json.loads(line))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BundleError(f"{path}, line {number}, is no row: {error}. Build the training data again.") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,5 +55,6 @@ def _refuse_bad_confidence(path: Path, number: int, confidence: object) -> None:
     if not is_number or not math.isfinite(confidence) or not 0 <= confidence <= 1:  # type: ignore[operator, arg-type]
         raise PipelineError(
             "bad_prediction",
-            f"{path}, line {number}: confidence is {confidence!r}, not a number from 0 to 1; nothing was published.",
+            f"{path}, line {number}: confidence is {reprlib.repr(confidence)}, not a number from 0 to 1; nothing was"
+            " published.",
         )

@@ -200,7 +200,7 @@ class _Table:
         for item_id, labels, spans in self._stored(state):
             try:
                 value = self._decode(labels, spans)
-            except UndecodableAnswerError:
+            except (UndecodableAnswerError, RecursionError):  # nested deeper than Python follows
                 self.n_undecodable += 1
                 continue
             if value is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,7 +51,7 @@ def iter_items(study: Study) -> Iterator[Item]:
     """
     text_key = study.text_key
     for item_id, record in _identified(study):
-        yield Item(item_id, _text(record.get(text_key)), record)
+        yield Item(item_id, _text_of(item_id, record, text_key), record)
 
 
 def read_index(study: Study) -> ItemIndex:
@@ -66,7 +67,7 @@ def read_index(study: Study) -> ItemIndex:
     n_empty_texts = 0
     for item_id, record in _identified(study):
         ids.append(item_id)
-        if not _text(record.get(study.text_key)):
+        if not _text_of(item_id, record, study.text_key):
             n_empty_texts += 1
         if splits_by is not None:
             group = _group(item_id, record, splits_by)
@@ -89,7 +90,12 @@ def _identified(study: Study) -> Iterator[tuple[str, dict[str, Any]]]:
     seen: set[str] = set()
     id_key = study.id_key
     for file, number, record in _records(study):
-        item_id = _id(record.get(id_key))
+        try:
+            item_id = _id(record.get(id_key))
+        except RecursionError as error:
+            raise bad_items(
+                _place(file, number), f"{id_key!r} is nested too deep; an id is a text or a number"
+            ) from error
         if not item_id:
             raise bad_items(_place(file, number), f"the item has no {id_key!r}; every item needs an id of its own")
         if item_id in seen:
@@ -105,7 +111,9 @@ def _records(study: Study) -> Iterator[tuple[DataFile, int, dict[str, Any]]]:
         added = file == runtime_file
         for number, record in read_records(file.path, file.encoding):
             if type(record) is not dict:
-                raise bad_items(_place(file, number), f"an item must be an object of fields, not {record!r:.60}")
+                raise bad_items(
+                    _place(file, number), f"an item must be an object of fields, not {reprlib.repr(record)}"
+                )
             yield file, number, _added(study, file, number, record) if added else record
 
 
@@ -134,6 +142,13 @@ def _id(value: object) -> str:
     return "" if _is_missing(value) else str(value)
 
 
+def _text_of(item_id: str, record: Mapping[str, Any], text_key: str) -> str:
+    try:
+        return _text(record.get(text_key))
+    except RecursionError as error:
+        raise bad_items(f"item {item_id!r:.200}", f"{text_key!r} is nested too deep to be a text") from error
+
+
 def _text(value: object) -> str:
     """Return the text to learn from: a list (turns, a pair) a line each, any other value spelled as JSON does."""
     if type(value) is str:
@@ -142,7 +157,7 @@ def _text(value: object) -> str:
         return ""
     if isinstance(value, list):
         return "\n".join(_text(part) for part in value)
-    return jsontext.canonical(value) if isinstance(value, dict) else str(value)
+    return jsontext.spelled(value) if isinstance(value, dict) else str(value)
 
 
 def _is_missing(value: object) -> bool:
@@ -156,7 +171,10 @@ def _group(item_id: str, record: Mapping[str, Any], splits_by: str) -> str:
             f"item {item_id!r:.200}",
             f"has no {splits_by!r}, the field of model_training.splits_by; fill it in, or split by another field",
         )
-    return str(value)
+    try:
+        return str(value)
+    except RecursionError as error:
+        raise bad_items(f"item {item_id!r:.200}", f"{splits_by!r} is nested too deep to be a group") from error
 
 
 class _Supplied:

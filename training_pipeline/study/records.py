@@ -42,7 +42,10 @@ def place(path: Path, number: int, encoding: str) -> str:
     if path.suffix.lower() == ".json":
         text = path.read_text(encoding=_bom_aware(encoding))
         if _is_array(text):
-            return f"{path}, line {_line_of_element(text, number)}"
+            try:
+                return f"{path}, line {_line_of_element(text, number)}"
+            except RecursionError:
+                return f"{path}, item {number}"
     return f"{path}, line {number}"
 
 
@@ -151,6 +154,8 @@ def _read_parquet(path: Path, encoding: str) -> Iterator[Numbered]:  # noqa: ARG
             yield from enumerate(rows, start=1)
     except pa.ArrowException as error:
         raise bad_items(str(path), f"not parquet: {error}") from error
+    except (ValueError, OverflowError) as error:
+        raise bad_items(str(path), f"holds a value that cannot be read: {error}") from error
 
 
 def _undecodable_line(path: Path, encoding: str) -> int:
