@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
+from functools import partial
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import skops.io
+from sklearn.base import BaseEstimator
+from sklearn.metrics import accuracy_score
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.svm import LinearSVC
 
 from tests.trainers.making import MOOD, answered, fit, moods
 from tests.trainers.test_sklearn_text import HEAT, TOPICS, topics
@@ -15,10 +23,15 @@ from training_pipeline.bundle.manifest import SchemaSpec
 from training_pipeline.bundle.row import Row
 from training_pipeline.trainers.base import Fitted, Prediction, Predictor
 from training_pipeline.trainers.errors import WorkerError
+from training_pipeline.trainers.sklearn_paths import names_a_class
 from training_pipeline.trainers.sklearn_storage import MODEL_FILE, VOCABULARY_FILE
 from training_pipeline.trainers.sklearn_text import SklearnText
 
 TEXTS = ["great lovely", "stale awful", "", "costs flavour", "never seen words", "cut \ud83d"]
+
+
+class Own(BaseEstimator):  # type: ignore[misc]
+    """An estimator of a package that is not scikit-learn."""
 
 
 def reload(fitted: Fitted, directory: Path, schema: SchemaSpec = MOOD, allowed: tuple[str, ...] = ()) -> Predictor:
@@ -41,6 +54,7 @@ def predictions(predictor: Predictor) -> list[Prediction]:
         {"classifier": "sklearn.naive_bayes.ComplementNB"},
         {"classifier": "sklearn.ensemble.RandomForestClassifier", "classifier_kwargs": {"n_estimators": 5}},
         {"classifier": "sklearn.ensemble.GradientBoostingClassifier", "classifier_kwargs": {"n_estimators": 3}},
+        {"classifier": "sklearn.neural_network.MLPClassifier", "classifier_kwargs": {"max_iter": 3}},
         {"classifier": "sklearn.neighbors.KNeighborsClassifier"},
         {"classifier": "sklearn.linear_model.SGDClassifier", "classifier_kwargs": {"loss": "log_loss"}},
     ],
@@ -73,6 +87,37 @@ def test_types_that_are_not_trusted_are_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(WorkerError, match=r"types that are not trusted: pathlib\.Path\.") as refused:
         SklearnText.load(tmp_path / "model", MOOD, ())
     assert refused.value.code == "reload_failed"
+
+
+@pytest.mark.parametrize(
+    ("untrusted", "name"),
+    [
+        (FunctionTransformer(func=eval), "builtins.eval"),
+        (FunctionTransformer(func=open), "io.open"),
+        (FunctionTransformer(func=np.load), "numpy.load"),
+        (FunctionTransformer(func=accuracy_score), "sklearn.metrics._classification.accuracy_score"),
+        (FunctionTransformer(func=fit), "tests.trainers.making.fit"),
+        (FunctionTransformer(func=partial(eval)), "builtins.eval"),
+        (FunctionTransformer(func=methodcaller("clear")), "operator.methodcaller"),
+        (FunctionTransformer(func=LinearSVC().fit), "sklearn.svm._classes.LinearSVC.fit"),
+    ],
+)
+def test_a_function_is_refused_by_name(tmp_path: Path, untrusted: Any, name: str) -> None:
+    reload(fit(tmp_path, moods(30)), tmp_path / "model")
+    skops.io.dump({"vectorizer": untrusted, "estimators": []}, tmp_path / "model" / MODEL_FILE)
+    with pytest.raises(WorkerError, match=f"types that are not trusted: .*{re.escape(name)}") as refused:
+        SklearnText.load(tmp_path / "model", MOOD, ("tests.trainers",))
+    assert refused.value.code == "reload_failed"
+
+
+def test_a_class_of_an_allowed_package_is_loaded_and_what_it_imported_is_not(tmp_path: Path) -> None:
+    reload(fit(tmp_path, moods(30)), tmp_path / "model")
+    skops.io.dump({"vectorizer": Own(), "estimators": []}, tmp_path / "model" / MODEL_FILE)
+    with pytest.raises(WorkerError, match="not trusted"):
+        SklearnText.load(tmp_path / "model", MOOD, ())
+    assert names_a_class(f"{__name__}.Own", (__name__,))
+    assert not names_a_class(f"{__name__}.Path", (__name__,))
+    assert not names_a_class(f"{__name__}.re.Pattern", (__name__,))
 
 
 def test_a_model_of_a_newer_format_is_refused(tmp_path: Path) -> None:

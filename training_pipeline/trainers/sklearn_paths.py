@@ -66,6 +66,15 @@ def is_allowed(module: str, allowed_modules: tuple[str, ...]) -> bool:
     return any(module == name or module.startswith(f"{name}.") for name in (*ALWAYS_ALLOWED, *allowed_modules))
 
 
+def names_a_class(path: str, allowed_modules: tuple[str, ...]) -> bool:
+    """Return whether a dotted path leads to a class that is scikit-learn's or of a package in `allowed_modules`."""
+    try:
+        _class_at(path, allowed_modules)
+    except WorkerError:
+        return False
+    return True
+
+
 def _class_at(path: str, allowed_modules: tuple[str, ...]) -> Any:
     module_name, _, class_name = path.rpartition(".")
     if not is_allowed(module_name, allowed_modules):

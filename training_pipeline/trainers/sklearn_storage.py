@@ -14,13 +14,22 @@ from typing import Any
 
 from training_pipeline.bundle.files import json_document, json_line, write_file
 from training_pipeline.trainers.errors import WorkerError
-from training_pipeline.trainers.sklearn_paths import is_allowed
+from training_pipeline.trainers.sklearn_paths import names_a_class
 
 FORMAT_VERSION = 1
 MODEL_FILE = "model.skops"
 CARD_FILE = "model.json"
 VOCABULARY_FILE = "vocabulary.json"
-_TRUSTED_PACKAGES = ("numpy", "scipy", "builtins")
+# Beside what skops trusts by itself: numbers, texts, containers, numpy's arrays, scalar types and random states. What
+# it trusts of functions are numpy's and scipy's universal ones, which calculate and do nothing else.
+_TRUSTED_TYPES = frozenset(
+    {
+        "scipy.sparse._csc.csc_array",
+        "scipy.sparse._csc.csc_matrix",
+        "scipy.sparse._csr.csr_array",
+        "scipy.sparse._csr.csr_matrix",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -63,8 +72,9 @@ def save_model(model: StoredModel, directory: Path) -> None:
 def load_model(directory: Path, allowed_modules: tuple[str, ...]) -> StoredModel:
     """Read what `save_model` wrote.
 
-    Raises WorkerError `reload_failed`, naming them, for types that are neither scikit-learn's, numpy's or scipy's nor
-    of a package in `allowed_modules`, and for a model of a newer format.
+    Raises WorkerError `reload_failed`, before anything is loaded, for a model of a newer format and for what is not
+    trusted, naming it: all that is neither a class of scikit-learn or of a package in `allowed_modules` nor one of the
+    few types of numbers and arrays that they keep. A function is never trusted, whose ever it is.
     """
     card = json.loads((directory / CARD_FILE).read_bytes())
     if card["v"] > FORMAT_VERSION:
@@ -94,12 +104,12 @@ def _load_trusted(content: bytes, allowed_modules: tuple[str, ...]) -> Any:
     import skops.io  # noqa: PLC0415  half a second, which the fit need not wait for
 
     unknown = skops.io.get_untrusted_types(data=content)
-    refused = [name for name in unknown if not is_allowed(name, (*_TRUSTED_PACKAGES, *allowed_modules))]
+    refused = [name for name in unknown if name not in _TRUSTED_TYPES and not names_a_class(name, allowed_modules)]
     if refused:
         raise WorkerError(
             "reload_failed",
             f"The model holds types that are not trusted: {', '.join(refused)}.",
-            "Packages besides scikit-learn are named in model_training.allowed_modules.",
+            "Classes of scikit-learn are, and those of the packages in model_training.allowed_modules; no function is.",
         )
     return skops.io.loads(content, trusted=unknown)
 
