@@ -22,3 +22,10 @@ def test_markup_in_a_label_stays_text() -> None:
 
 def test_a_class_without_items_is_drawn_without_a_division_by_zero() -> None:
     assert "0%" in confusion_svg(["a"], ["a"], [[0]], "test")
+
+
+def test_a_label_with_what_xml_cannot_hold_is_still_drawn() -> None:
+    labels = ["a\x00b\x1b", "c\ud800\uffff", "d\x85\n"]
+    svg = confusion_svg(labels, labels, [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "val \x07")
+    texts = {node.text for node in ElementTree.fromstring(svg.encode()).iter() if node.text}
+    assert {"a\ufffdb\ufffd", "c\ufffd\ufffd", "d\x85\n", "val \ufffd"} <= texts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
@@ -9,6 +10,8 @@ _CELL = 64
 _LONGEST_LABEL = 18
 _CHARACTER_WIDTH = 7.2
 _TITLE_HEIGHT = 56
+# What XML 1.0 has no way to write, escaped or not.
+_NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def confusion_svg(agreed: Sequence[str], predicted: Sequence[str], counts: Sequence[Sequence[int]], title: str) -> str:
@@ -24,7 +27,7 @@ def confusion_svg(agreed: Sequence[str], predicted: Sequence[str], counts: Seque
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         'font-family="system-ui, sans-serif" font-size="13" role="img">',
-        f"<title>{escape(title)}</title>",
+        f"<title>{_escaped(title)}</title>",
         f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
         _text(16, 24, title, anchor="start", weight="600"),
         _text(left + _CELL * len(predicted) / 2, _TITLE_HEIGHT - 8, "predicted", colour="#555555"),
@@ -64,11 +67,15 @@ def _text(
     size: int = 13,
     tooltip: str = "",
 ) -> str:
-    hint = f"<title>{escape(tooltip)}</title>" if tooltip else ""
+    hint = f"<title>{_escaped(tooltip)}</title>" if tooltip else ""
     return (
         f'<text x="{x}" y="{y}" text-anchor="{anchor}" fill="{colour}" font-weight="{weight}" font-size="{size}">'
-        f"{hint}{escape(text)}</text>"
+        f"{hint}{_escaped(text)}</text>"
     )
+
+
+def _escaped(text: str) -> str:
+    return escape(_NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
 def _short(name: str, longest: int = _LONGEST_LABEL) -> str:
