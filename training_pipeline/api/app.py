@@ -22,6 +22,7 @@ from training_pipeline.study.config import Study
 
 _RUN_ID = re.compile(r"\d{8}T\d{6}-[0-9a-f]{6}")
 _PICTURE = re.compile(r"[a-z_]+\.svg")
+_LONGEST_NAME = 100
 # A picture opened in a tab of its own must not run anything, whatever a label in it says.
 _PICTURE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'",
@@ -38,8 +39,10 @@ def create_app(study: Study, workspace: IWorkspaceProcessContext[Any]) -> Starle
 
     def picture(request: Request) -> Response:
         run_id, name = request.path_params["run_id"], request.path_params["name"]
+        # Before the disk is asked: it refuses a name that is too long in a way of its own.
+        is_name = len(name) <= _LONGEST_NAME and _RUN_ID.fullmatch(run_id) and _PICTURE.fullmatch(name)
         path = study.runs_dir / run_id / "pictures" / name
-        if not (_RUN_ID.fullmatch(run_id) and _PICTURE.fullmatch(name) and path.is_file()):
+        if not (is_name and path.is_file()):
             return PlainTextResponse("No such picture.", status_code=404)
         return FileResponse(path, media_type="image/svg+xml", headers=_PICTURE_HEADERS)
 
