@@ -76,7 +76,7 @@ def test_one_run_at_a_time_the_next_waits_and_ctrl_c_lets_it_go(going: Start, co
 @pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_stop_while_the_run_is_still_starting_cancels_it(going: Start, config: Path, told: signal.Signals) -> None:
     one = going(config)
-    wait_for(lambda: "starting" in one.err)
+    wait_for(lambda: ": starting" in one.err)
     one.process.send_signal(told)
     ended = one.end()
     assert (ended.status, ended.document["status"]) == (130, "cancelled")
