@@ -74,7 +74,7 @@ def run(
     if as_json:
         print_json(ended.as_json())
     else:
-        print_run(ended)
+        print_run(ledger, ended)
     if ended.status is not Status.SUCCESS:
         click.echo(f"Error: {ended.error}", err=True)
         sys.exit(INTERRUPTED if ended.status is Status.CANCELLED else REFUSED)
