@@ -76,6 +76,25 @@ def test_retract_takes_a_runs_pre_labels_down(ran: Ran) -> None:
     )
 
 
+def test_what_is_shown_now_is_told_beside_what_was_published(ran: Ran) -> None:
+    config, first = str(ran.study.config_path), ran.run.run_id
+
+    def told(run_id: str) -> tuple[int, int, str, str]:
+        (listed,) = [run for run in call("runs", config, "--json").document["runs"] if run["run_id"] == run_id]
+        (row,) = [line for line in call("runs", config, columns=200).out.splitlines() if run_id in line]
+        said = call("show", run_id, config, columns=200).out
+        assert "published at the time   Published 55 of 55 predictions" in said
+        (now,) = [line.split("shown now")[1].strip() for line in said.splitlines() if "shown now" in line]
+        return listed["n_shown"], call("show", run_id, config, "--json").document["n_shown"], row.split()[-1], now
+
+    assert told(first) == (55, 55, "55", "55 pre-labels")
+    second = train(ran.study.config_path, backend=InstantBackend()).run.run_id
+    assert told(first) == (0, 0, "0", "0 pre-labels")
+    assert told(second) == (55, 55, "55", "55 pre-labels")
+    call("retract", second, config)
+    assert told(second) == (0, 0, "0", "0 pre-labels")
+
+
 def test_retract_of_an_unknown_run_changes_nothing(ran: Ran) -> None:
     said = call("retract", "nope", str(ran.study.config_path), "--json")
     assert (said.status, said.document["code"]) == (1, "unknown_run")

@@ -25,9 +25,9 @@ from training_pipeline.cli.common import (
     tell_warnings,
 )
 from training_pipeline.cli.following import follow
-from training_pipeline.cli.runs import print_run
+from training_pipeline.cli.runs import print_run, run_document
 from training_pipeline.errors import PipelineError
-from training_pipeline.ledger import retention, runs
+from training_pipeline.ledger import predictions, retention, runs
 from training_pipeline.ledger.database import Ledger
 from training_pipeline.ledger.owners import this_process
 from training_pipeline.ledger.records import RunRecord, Status
@@ -72,7 +72,7 @@ def run(
     asked = _ask_for(study, ledger, request, may_wait=not no_queue)
     ended = _carry_out(study, ledger, asked)
     if as_json:
-        print_json(ended.as_json())
+        print_json(run_document(ended, predictions.n_shown_of_runs(ledger)))
     else:
         print_run(ledger, ended)
     if ended.status is not Status.SUCCESS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -34,10 +35,12 @@ def runs(config: str | None, *, as_json: bool) -> None:
     study = study_of(config)
     ledger = ledger_of(study)
     found = list_runs(ledger)
+    n_shown = predictions.n_shown_of_runs(ledger)
     if as_json:
-        print_json({"runs": [run.as_json() for run in found]})
+        print_json({"runs": [run_document(run, n_shown) for run in found]})
     elif found:
-        print_table(study.name, [_row(ledger, run) for run in found], unbroken=("run", "status", "shown"))
+        rows = [_row(ledger, run, n_shown) for run in found]
+        print_table(study.name, rows, unbroken=("run", "status", "shown"))
     else:
         click.echo("No runs yet. Start one with `training-pipeline run --schema NAME`.")
 
@@ -49,11 +52,12 @@ def runs(config: str | None, *, as_json: bool) -> None:
 @explained
 def show(run_id: str, config: str | None, *, as_json: bool) -> None:
     """Show one run."""
-    run = get(ledger_of(study_of(config)), run_id)
+    ledger = ledger_of(study_of(config))
+    run = get(ledger, run_id)
     if as_json:
-        print_json(run.as_json())
+        print_json(run_document(run, predictions.n_shown_of_runs(ledger)))
     else:
-        print_run(run)
+        print_run(ledger, run)
 
 
 @click.command()
@@ -79,8 +83,9 @@ def status(config: str | None, *, as_json: bool) -> None:
         click.echo(f"Run directories take {in_words(document['runs_bytes'])} in {study.runs_dir}.")
 
 
-def print_run(run: RunRecord) -> None:
+def print_run(ledger: Ledger, run: RunRecord) -> None:
     """Print a run for people."""
+    n_shown = predictions.n_shown_of_runs(ledger).get(run.run_id, 0)
     facts = {
         "run": run.run_id,
         "status": run.status,
@@ -89,7 +94,8 @@ def print_run(run: RunRecord) -> None:
         "trainer": f"{run.trainer} on {run.backend}",
         "items": f"train {run.n_train}, val {run.n_val}, test {run.n_test}, predicted only {run.n_unlabeled}",
         "held-out score": _score(run),
-        "pre-labels": run.writeback.summary if run.writeback else "",
+        "published at the time": run.writeback.summary if run.writeback else "",
+        "shown now": f"{n_shown:,} pre-labels" if run.writeback or n_shown else "",
         "took": _cost(run),
         "training data": run.bundle_digest[:16],
         "artifacts": run.artifact_dir,
@@ -99,21 +105,27 @@ def print_run(run: RunRecord) -> None:
     if run.writeback:
         counts = {key: n for key, n in asdict(run.writeback).items() if key.startswith("n_skipped_") and n}
         rows = [
-            {"not shown because": k.removeprefix("n_skipped_").replace("_", " "), "n": n} for k, n in counts.items()
+            {"not published at the time because": k.removeprefix("n_skipped_").replace("_", " "), "n": n}
+            for k, n in counts.items()
         ]
         print_table("", rows)
     for warning in (*run.warnings, *(run.writeback.warnings if run.writeback else ())):
         click.echo(f"Warning: {warning}", err=True)
 
 
-def _row(ledger: Ledger, run: RunRecord) -> dict[str, object]:
+def run_document(run: RunRecord, n_shown: Mapping[str, int]) -> dict[str, Any]:
+    """Return a run's record and how many of its pre-labels are shown now, `n_shown` saying that of each run."""
+    return {**run.as_json(), "n_shown": n_shown.get(run.run_id, 0)}
+
+
+def _row(ledger: Ledger, run: RunRecord, n_shown: Mapping[str, int]) -> dict[str, object]:
     waiting = f"waiting #{position(ledger, run.run_id)}" if run.status is Status.QUEUED else run.status
     return {
         "run": run.run_id,
         "status": waiting,
         "schema": ", ".join(run.schema_names),
         "held-out score": _score(run),
-        "shown": run.writeback.n_written if run.writeback else None,
+        "shown": n_shown.get(run.run_id, 0 if run.writeback else None),
     }
 
 

@@ -88,6 +88,15 @@ def shown(ledger: Ledger) -> Iterator[tuple[str, str, str]]:
         )
 
 
+def n_shown_of_runs(ledger: Ledger) -> dict[str, int]:
+    """Return how many pre-labels are shown now, by run, for the runs that have some; the server's own runs included."""
+    with ledger.read() as connection:
+        rows = connection.execute(
+            "SELECT run_id, count(*) FROM training_predictions WHERE project = ? GROUP BY run_id", (ledger.project,)
+        )
+        return dict(rows.fetchall())
+
+
 def runs_with_predictions(connection: sqlite3.Connection, project: str) -> set[str]:
     """Return the ids of the runs of which a prediction is stored or shown."""
     stored = connection.execute(f"SELECT DISTINCT run_id {_LIVE}", {"project": project})
