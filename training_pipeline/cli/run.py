@@ -112,7 +112,8 @@ def _text(file: str) -> str:
 def _yaml(text: str, where: str) -> Any:
     try:
         return yaml.safe_load(text)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        # Dates that do not exist, numbers of thousands of digits, and depth are no YAML errors to the reader.
         raise click.UsageError(f"{where} is not YAML: {error}") from error
 
 
