@@ -9,7 +9,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from training_pipeline.instance import dagster_home
+from training_pipeline.instance import open_instance
 from training_pipeline.run_directory import RunDirectory
 from training_pipeline.study.config import load_study
 
@@ -33,7 +33,7 @@ class Stage:
 def stages(config: Path, start: float, end: float, run_id: str, dagster_run_id: str) -> list[Stage]:
     """Return the parts of a run that went from `start` to `end`, one after the other; together they are all of it."""
     study = load_study(config)
-    with dg.DagsterInstance.from_config(str(dagster_home(study))) as instance:
+    with open_instance(study) as instance:
         moments = [("start-up", start), *_steps(instance, dagster_run_id), ("end", end)]
     at_worker = next(k for k, (name, _) in enumerate(moments) if name == "fitted_model") + 1
     moments[at_worker:at_worker] = _phases(RunDirectory(study.runs_dir / run_id).events)
