@@ -63,7 +63,7 @@ def test_corrected_and_pinned_items_go_to_train_and_the_run_says_so(tmp_path: Pa
     assert second.run.status == "success"
     assert (second.run.n_train, second.run.n_val, second.run.n_test) == (67, 12, 11)
     assert not second.run.comparable
-    assert second.run.warnings == (MOVED,)
+    assert second.run.warnings[0] == MOVED
     assert second.metadata("sentiment/held_out_scores")["comparable with earlier runs"] is False
     told = second.metadata("sentiment/training_data")
     assert told["forced into train"] == 2

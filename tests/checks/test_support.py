@@ -14,7 +14,7 @@ CHECK = "sentiment/held_out_scores: support"
 def test_few_items_warn(trained: Ran) -> None:
     check = trained.checks[CHECK]
     assert (check.passed, check.severity) == (False, dg.AssetCheckSeverity.WARN)
-    assert check.description == "13 held-out items. Annotate more before you believe the score."
+    assert check.description == "The score rests on 13 held-out items. Annotate more before you believe it."
     assert trained.result.success
 
 
@@ -31,5 +31,5 @@ def test_no_held_out_item_at_all_is_not_scored(tmp_path: Path) -> None:
     assert ran.run.headline is None
     assert ran.run.not_scored_because
     assert ran.metadata("sentiment/held_out_scores")["headline"] == f"not scored: {ran.run.not_scored_because}"
-    assert ran.checks[CHECK].description == "0 held-out items. Annotate more before you believe the score."
+    assert ran.checks[CHECK].description == "The score rests on 0 held-out items. Annotate more before you believe it."
     assert ran.run.status == "success"

@@ -53,8 +53,8 @@ def test_one_run_at_a_time_the_next_waits_and_ctrl_c_lets_it_go(going: Start, co
     status = call("status", str(config), "--json").document
     assert status["run"]["run_id"] == first.run_id
     assert status["queue"] == [
-        {"run_id": second.run_id, "position": 1},
-        {"run_id": abandoned.run_id, "position": 2},
+        {"run_id": second.run_id, "position": 1, "waits_in": "process", "moves": True},
+        {"run_id": abandoned.run_id, "position": 2, "waits_in": "process", "moves": True},
     ]
     assert f"{second.run_id}   waiting #1" in call("runs", str(config)).out
     abandoned.process.kill()
