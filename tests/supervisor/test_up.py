@@ -46,7 +46,7 @@ def test_runs_of_the_ui_and_of_the_command_line_stand_in_one_line(up: Up) -> Non
         f"Run {first} is {up.run(first).status} and 2 more wait, which is all that model_training.queue_max (2)"
         " allows. Ask again later, or raise it."
     )
-    assert up.launch({"nope": 1}).startswith("sklearn-text does not take nope; it takes ")
+    assert up.launch({"nope": 1}).startswith("sklearn-text does not take nope. It takes ")
     assert up.wait_for(last, *ENDED).status is Status.SUCCESS
     assert typed.wait(30) == 0
     ended = sorted((run.finished_at or 0, run.run_id) for run in _runs(up) if run.status is Status.SUCCESS)
