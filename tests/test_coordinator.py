@@ -98,7 +98,7 @@ def test_a_part_of_a_chain_is_no_run(at: Queue) -> None:
 @pytest.mark.parametrize(
     ("config", "sentence"),
     [
-        ({"trainer": "nope"}, "There is no trainer 'nope'; there are"),
+        ({"trainer": "nope"}, "There is no trainer 'nope'."),
         ({"backend": "moon"}, "There is no backend 'moon'; there are local."),
     ],
 )

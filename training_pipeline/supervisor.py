@@ -155,7 +155,7 @@ def _republish(study: Study, ledger: Ledger, say: Callable[[str], None]) -> None
     except PipelineError as obstacle:
         say(f"The pre-labels stay as they were: {obstacle}")
         return
-    if report.n_read:
+    if report.n_superseded_cleared:
         say(report.summary)
 
 

@@ -24,9 +24,10 @@ from training_pipeline.ledger.records import RunRecord, Status
 from training_pipeline.study.config import load_study
 
 REPOSITORY = Path(__file__).parents[2]
-# A shell's background job begins with SIGINT ignored; a command that a person types does not.
+# A shell's background job begins with SIGINT ignored, and under nohup SIGHUP; a command that a person types does not.
 AS_IF_TYPED = (
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
     "from training_pipeline.cli import main; main()"
 )
 SLOW = {"allowed_modules": ["tests.cli.slow"], "grace_seconds": 5}

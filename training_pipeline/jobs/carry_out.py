@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from contextlib import suppress
 
@@ -23,6 +24,8 @@ from training_pipeline.worker_spec import worker_spec
 
 def main(config: str, run_id: str) -> int:
     """Carry the run out; returns 0 when it succeeded."""
+    # A script's background job begins with SIGINT ignored, and Dagster has SIGTERM treated as it finds SIGINT.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with LocalBackend() as backend:
         with suppress(PipelineError, OSError):  # the run itself meets the same error, and ends with it
             _stand_by(backend, config, run_id)
