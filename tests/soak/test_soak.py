@@ -29,7 +29,7 @@ from training_pipeline.instance import dagster_home, open_instance
 from training_pipeline.ledger import runs, stops
 from training_pipeline.ledger.records import Status
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.soak
 
 SEED = 20_250_131
 N_ITEMS = 400
