@@ -81,10 +81,13 @@ def run(
 
 
 def _let_every_stop_be_a_ctrl_c() -> None:
-    """Cancel the run when this process is told to end or its terminal goes; under nohup the latter means nothing."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, signal.default_int_handler)
+    """Cancel the run when this process is told to end or its terminal goes; under nohup the latter means nothing.
+
+    A SIGTERM counts even where it was ignored before: the run's own process would inherit that, and never stop.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.default_int_handler)
 
 
 def _params(given: tuple[str, ...], file: str | None) -> dict[str, Any]:
